@@ -27,7 +27,7 @@ GOALS = {"waiting_pods": "Goal: waiting pods, at most", "evictions": "Goal: evic
 AMOUNT_FIELDS = ("deserved", "capability", "guarantee")
 
 
-def setting_choices(nodes: Sequence[str], resources: Sequence[str], unread: Collection[str] = ()) -> Choices:
+def setting_choices(nodes: Iterable[str], resources: Sequence[str], unread: Collection[str] = ()) -> Choices:
     """Return the settings that the short form offers, as the JSON of a document, with their names.
 
     Those of a queue are without its name. Fields that the configuration does not read are left out.

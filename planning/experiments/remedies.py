@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from planning.conf_structure import parsed_conf
@@ -32,6 +32,29 @@ def goals_of(findings: Sequence[Finding], evictions: int) -> list[Json]:
     ]
     loops = sum(one.figures["evictions"] for one in findings if one.kind == "loop")
     return [*goals, {"figure": "evictions", "at_most": max(evictions - loops, 0)}] if loops else goals
+
+
+def node_for(devices_of: Mapping[str, Collection[str]], requested: Collection[str]) -> str:
+    """Return the node of which copies serve some requests best; empty without nodes.
+
+    Parameters
+    ----------
+    devices_of : mapping
+        The devices that each candidate offers, by its name.
+    requested : collection of str
+        The devices that jobs request.
+
+    >>> nodes = {"gpu": ["nvidia.com/gpu"], "cpu": []}
+    >>> node_for(nodes, []), node_for(nodes, ["nvidia.com/gpu"])
+    ('cpu', 'gpu')
+    """
+    wanted = set(requested)
+
+    def unsuitable(name: str) -> tuple[int, int]:
+        offered = set(devices_of[name])
+        return len(wanted - offered), len(offered - wanted)
+
+    return min(devices_of, key=unsuitable, default="")
 
 
 def larger_capabilities(

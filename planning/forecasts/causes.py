@@ -42,8 +42,8 @@ class CauseRow:
     no_room : float
         While neither, and the nodes had less free in total than it needs of a resource.
     not_placed : float
-        While enough was free in total: on nodes that are too full or do not match, or held back by a limit, a
-        gate or the order of jobs.
+        While enough was free in total: on nodes that are too full or do not match, or held back by a limit of
+        a parent, guarantees of other queues, a gate or the order of jobs.
     delays : float
         Until the first session after the submission, and from the last bind until the pods ran.
     resources : mapping

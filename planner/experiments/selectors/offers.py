@@ -19,14 +19,14 @@ MOST_NODES = 20
 
 @dataclass(frozen=True)
 class Offer:
-    """Queues that take jobs, one node of each shape, and the resources of the nodes.
+    """Queues that take jobs, one node of each shape with its devices, and the resources of the nodes.
 
     `unread` are the fields of queues without effect, `of_queue` is a setting of each queue that has an
     effect, with values to try.
     """
 
     queues: Sequence[str]
-    nodes: Sequence[str]
+    nodes: Mapping[str, Sequence[str]]
     resources: Sequence[str]
     unread: Collection[str]
     of_queue: Mapping[str, Setting]
@@ -41,17 +41,18 @@ def offered(scenario: Scenario) -> Offer:
     """Return the settings to vary of a scenario (3 queries, none for a cached snapshot)."""
     state = state_of(scenario)
     nodes = objects_in(scenario, state).of_kind("nodes").values()
-    shapes: dict[str, str] = {}
+    shapes: dict[str, tuple[str, Sequence[str]]] = {}
     resources: dict[str, None] = {"cpu": None, "memory": None}
     for node in nodes:
         allocatable = (node.get("status") or {}).get("allocatable") or {}
-        shapes.setdefault(repr(sorted(allocatable.items())), node["metadata"]["name"])
-        resources |= {name: None for name in allocatable if "/" in name}
+        here = {name: None for name in allocatable if "/" in name}
+        shapes.setdefault(repr(sorted(allocatable.items())), (node["metadata"]["name"], list(here)))
+        resources |= here
     queues = queues_for_jobs(state.ordered_queues())
     unread = fields_without_effect(state.conf_text, release_used(scenario))
     return Offer(
         queues=queues,
-        nodes=list(shapes.values())[:MOST_NODES],
+        nodes=dict(list(shapes.values())[:MOST_NODES]),
         resources=list(resources),
         unread=unread,
         of_queue=_settings(state, queues, unread),

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import numpy as np
+
 from planner.experiments.selectors.offers import Offer
 from planner.forecasts.models import Forecast
-from planner.forecasts.selectors.verdicts import verdict_of
+from planner.forecasts.selectors.forecasts import record_of
+from planner.forecasts.selectors.verdicts import Verdict, verdict_of
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import state_of
-from planning.experiments.remedies import Json, larger_capabilities, search_of
+from planning.experiments.remedies import Json, larger_capabilities, node_for, search_of
 
 
 def search_for(forecast: Forecast, scenario: Scenario, offer: Offer) -> Json | None:
@@ -28,6 +31,14 @@ def search_for(forecast: Forecast, scenario: Scenario, offer: Offer) -> Json | N
         capabilities=larger_capabilities(
             verdict.causes, {name: queue.capability for name, queue in state.queues.items()}
         ),
-        node=next(iter(offer.nodes), ""),
+        node=node_for(offer.nodes, _requested_devices(forecast, verdict)),
         conf_text=state.conf_text,
     )
+
+
+def _requested_devices(forecast: Forecast, verdict: Verdict) -> list[str]:
+    """Return the devices that the jobs of queues which miss their wait target request."""
+    jobs = record_of(forecast).jobs
+    late = [row.queue for row in verdict.queues if row.target_status == "missed"]
+    rows = np.concatenate([np.empty(0, dtype=np.int64), *(jobs.of_queue(queue) for queue in late)])
+    return [name for name, sizes in jobs.sizes.items() if "/" in name and sizes[rows].any()]
