@@ -11,6 +11,7 @@ from planner.forecasts.selectors.verdicts import Verdict, verdict_of
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import state_of
 from planning.experiments.remedies import Json, larger_capabilities, node_for, search_of
+from planning.forecasts.targets import submitted_in_time
 
 
 def search_for(forecast: Forecast, scenario: Scenario, offer: Offer) -> Json | None:
@@ -37,8 +38,8 @@ def search_for(forecast: Forecast, scenario: Scenario, offer: Offer) -> Json | N
 
 
 def _requested_devices(forecast: Forecast, verdict: Verdict) -> list[str]:
-    """Return the devices that the jobs of queues which miss their wait target request."""
-    jobs = record_of(forecast).jobs
+    """Return the devices that the submitted jobs of queues which miss their wait target request."""
+    record = record_of(forecast)
     late = [row.queue for row in verdict.queues if row.target_status == "missed"]
-    rows = np.concatenate([np.empty(0, dtype=np.int64), *(jobs.of_queue(queue) for queue in late)])
-    return [name for name, sizes in jobs.sizes.items() if "/" in name and sizes[rows].any()]
+    rows = np.concatenate([np.empty(0, dtype=np.int64), *(submitted_in_time(record, name) for name in late)])
+    return [name for name, sizes in record.jobs.sizes.items() if "/" in name and sizes[rows].any()]

@@ -15,6 +15,7 @@ from planner.runs.models import Run
 from planner.scenarios.models import Scenario
 from planning.experiments.definition import experiment_read
 from tests import factories
+from tests.builders import node
 from tests.planner.recorded import experiment_done, forecast_done
 
 pytestmark = pytest.mark.django_db
@@ -71,6 +72,17 @@ def test_a_forecast_offers_a_search_for_what_it_misses(browser: Client) -> None:
     assert written["forecast"]["trace"] == str(forecast.trace_id)
     answer = browser.post(f"/scenarios/{scenario.pk}/experiments/", {"document": text})
     assert answer.status_code == 302, answer.context["problems"]
+
+
+def test_the_search_adds_nodes_without_devices_that_no_late_job_requests(browser: Client) -> None:
+    document = factories.cluster()
+    document["nodes"].insert(0, node("a0", cpu=8, gpu=8))
+    scenario = factories.scenario(document=document)
+    scenario.wait_targets.create(queue="waits", seconds=1.0)
+    forecast = forecast_done(factories.forecast(scenario))
+    page = browser.get(f"/scenarios/{scenario.pk}/experiments/?forecast={forecast.pk}")
+    written, _ = experiment_read(page.context["text"]["document"].value())
+    assert [setting["like"] for setting in written["settings"] if "like" in setting] == ["n0"]
 
 
 def test_only_a_forecast_of_the_scenario_that_misses_something_changes_its_example(browser: Client) -> None:
