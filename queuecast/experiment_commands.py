@@ -43,7 +43,7 @@ def sweep(backend: Backend, args: argparse.Namespace) -> Output:
     if args.to and is_parquet(args.to):
         raise Refused("Only a server writes Parquet. Leave out --local and --processes, or name a .csv file.")
     grid = experiment.grid(backend, SWEEP)
-    question = Definition.of(experiment.asked(SWEEP))
+    question = Definition.of(experiment.of_kind(SWEEP))
     figures = [figure_of(one) for one in written]
     if wrong := size_problems(experiment.written, question, grid):
         raise Refused(f"{experiment.label}: {wrong[0].message}. {str(wrong[0].fix).capitalize()}.")

@@ -45,7 +45,7 @@ class Experiment:
 
     def grid(self, backend: Backend, kind: str) -> Grid:
         """Return all combinations of its settings, or raise Refused with all that is wrong with them."""
-        written = self.asked(kind)
+        written = self.of_kind(kind)
         if wrong := written_problems(written):
             raise refusal([self.placed(asdict(one)) for one in wrong])
         grid, wrong = grid_of(self._base(backend), written, self._workload())
@@ -54,7 +54,7 @@ class Experiment:
             raise refusal([self.placed(asdict(one)) for one in wrong])
         return grid
 
-    def asked(self, kind: str) -> Json:
+    def of_kind(self, kind: str) -> Json:
         """Return the definition without what is for the other kind: a file may serve both."""
         other = "goals" if kind == SWEEP else "sample"
         return {key: value for key, value in self.written.items() if key != other}
@@ -95,7 +95,7 @@ class Experiment:
 
     def on_server(self, client: Client, kind: str) -> Json:
         """Return the body for a server; files of a cluster are imported there first."""
-        written = self.asked(kind)
+        written = self.of_kind(kind)
         snapshot = written.get("snapshot")
         if isinstance(snapshot, Mapping):
             files = contents([self.folder / name for name in snapshot["files"]])

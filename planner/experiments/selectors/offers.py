@@ -64,7 +64,7 @@ def _settings(state: State, queues: Sequence[str], unread: Collection[str]) -> d
     deserved = {
         queue: setting
         for queue in (queues if "weight" in unread and "deserved" not in unread else ())
-        if (setting := _amount(state, queue, "deserved", (0.5, 2)))
+        if (setting := _deserved(state, queue))
     }
     return deserved or {queue: _weight(queue) for queue in queues}
 
@@ -73,12 +73,12 @@ def _weight(queue: str) -> Setting:
     return {"queue": queue, "field": "weight", "values": [1, 2, 4, 8]}
 
 
-def _amount(state: State, queue: str, field: str, factors: Sequence[float]) -> Setting | None:
-    """Return multiples of a queue's amount of its main resource; None without one."""
-    stated = read_amounts(getattr(state.queues[queue], field) if queue in state.queues else {})
-    for resource in sorted(stated, key=lambda name: ("/" not in name, name)):
-        if (amount := stated[resource]) and resource not in ("memory", "pods"):
-            tried = [factor * amount / 1000 for factor in factors]
+def _deserved(state: State, queue: str) -> Setting | None:
+    """Return half and twice what a queue deserves of its main resource; None if it deserves none."""
+    deserved = read_amounts(state.queues[queue].deserved if queue in state.queues else {})
+    for resource in sorted(deserved, key=lambda name: ("/" not in name, name)):
+        if (amount := deserved[resource]) and resource not in ("memory", "pods"):
+            tried = [part * amount / 1000 for part in (0.5, 2)]
             values = [f"{round(number) if number >= 10 else number:.12g}" for number in tried]
-            return {"queue": queue, "field": field, "resource": resource, "values": values}
+            return {"queue": queue, "field": "deserved", "resource": resource, "values": values}
     return None

@@ -78,7 +78,7 @@ class Rebase(WorkspaceView):
         serializer.is_valid(raise_exception=True)
         sent = serializer.validated_data
         snapshot = self._snapshot(scenario, sent["snapshot"])
-        asked: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "scenario": scenario,
             "snapshot": snapshot,
             "name": sent.get("name", scenario.name),
@@ -88,12 +88,12 @@ class Rebase(WorkspaceView):
         }
         if not is_dry(request) and rebase_takes_long(scenario, snapshot):
             with reporting_staleness(scenario):
-                queued = rebase_create(**asked)
+                queued = rebase_create(**arguments)
             body = RebaseWorkSerializer(queued).data
             location = reverse("api:rebase", args=[queued.pk])
             return Response(body, status.HTTP_202_ACCEPTED, headers={"Location": location})
         with reporting_staleness(scenario), saved_unless_dry(request):
-            carried = scenario_rebase(**asked)
+            carried = scenario_rebase(**arguments)
         body = ScenarioSerializer(carried).data
         return made(request, body, status.HTTP_201_CREATED, ETag=etag(carried.revision))
 

@@ -116,7 +116,7 @@ def _carried(
     if not form.is_valid():
         messages.warning(request, f"Nothing was saved. Name: {form.errors['name'][0]}")
         return {"status": INVALID}
-    asked: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "scenario": scenario,
         "snapshot": snapshot,
         "name": form.cleaned_data["name"] or scenario.name,
@@ -126,8 +126,8 @@ def _carried(
     }
     try:
         if rebase_takes_long(scenario, snapshot):
-            return redirect("planner:rebase-detail", rebase_create(**asked).pk)
-        made = scenario_rebase(**asked)
+            return redirect("planner:rebase-detail", rebase_create(**arguments).pk)
+        made = scenario_rebase(**arguments)
     except Invalid as error:
         return {"problems": error.problems, "status": INVALID}
     except StaleRevision as error:
