@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from planning.forecasts.node_constraints import LIKE_QUEUE, NODE_CONSTRAINTS
 from queuecast import forecast_commands, server_forecasts, server_traces
 from queuecast.parsing import Groups, add_command, add_group
 from scheduler_core.replay.timeline import EVICTED
@@ -139,6 +140,12 @@ def add_workload(command: argparse.ArgumentParser) -> None:
         command.add_argument(
             f"--{name}", type=_factor, default=1.0, metavar="FACTOR", help=f"multiply the {message}"
         )
+    command.add_argument(
+        "--node-constraints",
+        choices=tuple(NODE_CONSTRAINTS),
+        default=LIKE_QUEUE,
+        help="tolerations and node selectors of the trace's pods (like those of their queue)",
+    )
     command.add_argument("--start-delay", metavar="TIME", help="from the bind until the pod runs (0)")
     command.add_argument("--termination", metavar="TIME", help="how long evicted pods terminate (their own)")
     command.add_argument(

@@ -119,6 +119,7 @@ def requested_workload(args: argparse.Namespace, given: Read | None = None) -> W
         rate=args.rate,
         size=args.size,
         run_time=args.run_time,
+        node_constraints=args.node_constraints,
     )
     times = Times(
         horizon=horizon,

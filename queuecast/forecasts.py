@@ -41,7 +41,9 @@ class Workload:
             document = manifests.resolve(scenario)
         except manifests.Unreadable as error:
             raise Refused(f"The scheduler configuration cannot be read: {error}") from None
-        trace, problems = fitted_to(self.read.trace, leaf_queues(document), self.fitting)
+        trace, problems = fitted_to(
+            self.read.trace, leaf_queues(document), self.fitting, self.fitting.known_constraints(document)
+        )
         begun, more = forecast_of(document, trace, self.times, self.changes)
         if problems or more:
             raise refused([*problems, *more])

@@ -83,7 +83,8 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
         text = getattr(args, name)
         options[f"{name}_seconds"] = default if text is None else seconds(text, f"--{name.replace('_', '-')}")
     options["window_begin_seconds"] = 0.0 if args.begin is None else seconds(args.begin, "--begin")
-    options |= {name: getattr(args, name) for name in ("evicted", "rest", "rate", "size", "run_time")}
+    same = ("evicted", "rest", "rate", "size", "run_time", "node_constraints")
+    options |= {name: getattr(args, name) for name in same}
     options |= {
         "queues": pairs(args.map, "--map"),
         "seeds": args.seeds,

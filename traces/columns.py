@@ -52,6 +52,7 @@ def _own(row: Row) -> TraceJob:
         requests=requests,
         user=row.text("user"),
         priority_class=row.text("priority_class"),
+        constraints=row.constraints("constraints"),
     )
 
 

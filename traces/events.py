@@ -117,16 +117,20 @@ def _arrival(job: TraceJob, name: str, run: float, namespace: str, size: PodSize
         "spec": spec,
         "status": {"phase": "Pending"},
     }
-    pods = [_pod(f"{name}-{number}", name, namespace, requests) for number in range(job.pods)]
+    limits = job.constraints or {}
+    pods = [_pod(f"{name}-{number}", name, namespace, requests, limits) for number in range(job.pods)]
     return {"at": job.submitted, "create": {"podgroups": [group], "pods": pods}}
 
 
-def _pod(name: str, group: str, namespace: str, requests: Mapping[str, str]) -> dict[str, Any]:
+def _pod(
+    name: str, group: str, namespace: str, requests: Mapping[str, str], constraints: Mapping[str, Any]
+) -> dict[str, Any]:
     return {
         "metadata": {"name": name, "namespace": namespace, "annotations": {GROUP_NAME: group}},
         "spec": {
             "schedulerName": "volcano",
             "containers": [{"name": "main", "image": "trace", "resources": {"requests": dict(requests)}}],
+            **constraints,
         },
         "status": {"phase": "Pending"},
     }

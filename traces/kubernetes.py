@@ -79,7 +79,24 @@ def _job(podgroup: Object, members: Mapping[str, Sequence[Object]]) -> TraceJob 
         min_member=min(max(int(spec.get("minMember") or 1), 1), len(pods)),
         requests=_requests(pods[0]),
         priority_class=spec.get("priorityClassName") or "",
+        constraints=constraints_of(pods[0]),
     )
+
+
+def constraints_of(pod: Object) -> dict[str, Any]:
+    """Return which nodes a pod may run on: its `nodeSelector`, `tolerations` and node affinity.
+
+    Tolerations with `tolerationSeconds` are left out: they delay an eviction, and Kubernetes adds two of them
+    to every pod.
+    """
+    spec = pod.get("spec") or {}
+    node_affinity = (spec.get("affinity") or {}).get("nodeAffinity")
+    found = {
+        "nodeSelector": spec.get("nodeSelector"),
+        "tolerations": [one for one in spec.get("tolerations") or () if "tolerationSeconds" not in one],
+        "affinity": {"nodeAffinity": node_affinity} if node_affinity else None,
+    }
+    return {name: value for name, value in found.items() if value}
 
 
 def run_seconds_of(pods: Sequence[Object]) -> float | None:

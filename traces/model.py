@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,9 @@ class TraceJob:
         Per pod, Kubernetes quantities by resource; a resource that is missing is unknown.
     user, priority_class : str
         Empty when the trace names none.
+    constraints : mapping or None
+        Which nodes its pods may run on: `nodeSelector`, `tolerations` and `affinity` as in the specification
+        of a pod; None: the trace does not say.
 
     """
 
@@ -40,6 +44,7 @@ class TraceJob:
     requests: Mapping[str, str] = field(default_factory=dict)
     user: str = ""
     priority_class: str = ""
+    constraints: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from traces.model import TraceProblem, Unreadable
 
@@ -88,6 +89,22 @@ class Row:
             self._problems.add(self.line, column, f"{value:g} is not a whole number", "write a whole number")
         return int(value)
 
+    def constraints(self, column: str) -> Mapping[str, Any] | None:
+        """Return the node constraints in a cell, a JSON object; None if missing."""
+        text = self.text(column)
+        if not text:
+            return None
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = None
+        if _are_constraints(value):
+            return value  # type: ignore[no-any-return]  # checked
+        says = f"{text[:SHOWN]!r}{'…' if len(text) > SHOWN else ''} are no constraints"
+        fix = 'write a JSON object such as {"nodeSelector": {"zone": "a"}, "tolerations": [], "affinity": {}}'
+        self._problems.add(self.line, column, says, fix)
+        return None
+
     def time(self, column: str) -> float:
         """Return the seconds since 1970 of a time such as 2020-04-01 00:00:08."""
         text = self.text(column)
@@ -98,6 +115,16 @@ class Row:
             self._problems.add(self.line, column, says, "write a time such as 2020-04-01 00:00:08")
             return 0.0
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+_CONSTRAINTS = {"nodeSelector": dict, "tolerations": list, "affinity": dict}
+
+
+def _are_constraints(value: object) -> bool:
+    """Return whether a value has the parts of a pod's specification that constrain its node."""
+    return isinstance(value, dict) and all(
+        name in _CONSTRAINTS and isinstance(part, _CONSTRAINTS[name]) for name, part in value.items()
+    )
 
 
 def loaded(text: str) -> object:

@@ -8,7 +8,7 @@ from typing import Any
 import manifests
 from planning.forecasts.document import Times, forecast_with
 from planning.forecasts.shared import Shared
-from planning.forecasts.workload import Fitting, drawn_from, leaf_queues
+from planning.forecasts.workload import Fitting, drawn_from
 from scheduler_core.replay import Replay
 from scheduler_core.validate import Inspection
 from traces import Trace, Unreadable, read_trace
@@ -99,7 +99,7 @@ def document_under(
     except manifests.Unreadable as error:
         raise NoForecast(f"The scheduler configuration cannot be read: {error}.") from None
     times, fitting = _times(options), fitting or _fitting(options)
-    arrivals, problems = (shared or Shared()).arrivals(work, leaf_queues(document), fitting, times)
+    arrivals, problems = (shared or Shared()).arrivals(work, document, fitting, times)
     if not problems:
         forecast, problems = forecast_with(document, arrivals, times, options["changes"])
     if problems:
@@ -121,6 +121,7 @@ def _fitting(options: Json) -> Fitting:
         rate=float(options["rate"]),
         size=float(options["size"]),
         run_time=float(options["run_time"]),
+        node_constraints=options["node_constraints"],
     )
 
 

@@ -1,8 +1,9 @@
 """Validation of a forecast's options: all problems, each with its path and its fix."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from planning.forecasts.node_constraints import LIKE_QUEUE, NODE_CONSTRAINTS
 from planning.forecasts.seeds import MOST_SEEDS
 from planning.rows import Problem
 
@@ -32,6 +33,7 @@ DEFAULTS: Mapping[str, Any] = {
     "rate": 1.0,
     "size": 1.0,
     "run_time": 1.0,
+    "node_constraints": LIKE_QUEUE,
     "changes": [],
     "targets": {},
     "seeds": 0,
@@ -52,7 +54,8 @@ def option_problems(
     return [
         *_numbers(options),
         *_seeds(options),
-        *_evicted(options),
+        *_choice(options, "evicted", "Unknown value for what happens to evicted pods.", EVICTED),
+        *_choice(options, "node_constraints", "Unknown value for node constraints.", NODE_CONSTRAINTS),
         *_mapping(options, trace_queues, queues),
     ]
 
@@ -82,12 +85,9 @@ def _seeds(options: Json) -> Iterator[Problem]:
         yield _problem("seeds", message, actual=options["seeds"], fix=f"Choose 0, or 2 to {MOST_SEEDS}.")
 
 
-def _evicted(options: Json) -> Iterator[Problem]:
-    if options.get("evicted", "restart") not in EVICTED:
-        message = "Unknown value for what happens to evicted pods."
-        yield _problem(
-            "evicted", message, actual=options["evicted"], fix=f"Choose one of {', '.join(EVICTED)}."
-        )
+def _choice(options: Json, name: str, message: str, choices: Iterable[str]) -> Iterator[Problem]:
+    if options.get(name, DEFAULTS[name]) not in choices:
+        yield _problem(name, message, actual=options[name], fix=f"Choose one of {', '.join(choices)}.")
 
 
 def _mapping(options: Json, trace_queues: Collection[str], queues: Collection[str]) -> Iterator[Problem]:

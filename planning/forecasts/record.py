@@ -19,6 +19,7 @@ from planning.forecasts.jobs import NO_JOB, Jobs, jobs_of
 from planning.forecasts.limits import capabilities_of
 from planning.forecasts.machines import Pool, pools_of
 from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, difference, total
+from planning.forecasts.unschedulable import Unschedulable, unschedulable_jobs
 from scheduler_core.replay.spans import Span, spans
 
 Json = Mapping[str, Any]
@@ -81,6 +82,8 @@ class Record:
         What is free by resource, and how much of it is fragmented; empty in a forecast of an older release.
     has_causes : bool
         Whether it has what the causes of waits need; not in a forecast of an older release.
+    unschedulable : tuple of Unschedulable
+        The jobs whose pods fit no node.
 
     """
 
@@ -96,6 +99,7 @@ class Record:
     notes: tuple[str, ...]
     rooms: Mapping[str, Room] = field(default_factory=dict)
     has_causes: bool = True
+    unschedulable: tuple[Unschedulable, ...] = ()
 
     def steps(self, queue: str, figure: str, resource: str) -> Steps:
         """Return an amount of a queue over time."""
@@ -161,6 +165,7 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
         pools=() if jobs_only else tuple(pools_of(document, end)),
         notes=tuple(result.get("notes") or ()),
         rooms={} if jobs_only else rooms_of(result["nodes"], demand.kinds),
+        unschedulable=() if jobs_only else unschedulable_jobs(document, jobs),
     )
 
 

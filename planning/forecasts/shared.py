@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 from planning.forecasts.document import Arrivals, Times, arrivals_of
-from planning.forecasts.workload import Fitting, fitted_to
+from planning.forecasts.workload import Fitting, fitted_to, leaf_queues
 from planning.rows import Problem
 from scheduler_core.validate import Inspection
 from traces import Trace
+
+Json = Mapping[str, Any]
 
 KEPT_EVENTS = 50_000
 """The most arrivals whose events are cached, some 2 kB each, of the latest workloads."""
@@ -19,7 +22,8 @@ class Shared:
     """Data read for the forecasts of some variants that is valid for the next one.
 
     Forecasts of one trace with the same fitting share arrivals. Sound, as these depend only on the trace, the
-    queues that may have jobs, the fitting, the horizon and the default run time, and no event is edited.
+    queues that may have jobs, the fitting, the node constraints of the scenario's pods, the horizon and the
+    default run time, and no event is edited.
 
     Attributes
     ----------
@@ -34,17 +38,16 @@ class Shared:
         self._known: OrderedDict[Hashable, tuple[Trace, Arrivals]] = OrderedDict()
 
     def arrivals(
-        self, trace: Trace, queues: Sequence[str], fitting: Fitting, times: Times
+        self, trace: Trace, document: Json, fitting: Fitting, times: Times
     ) -> tuple[Arrivals, list[Problem]]:
-        """Return the arrivals of a trace during a forecast, or why the trace cannot be fitted.
-
-        `queues` are those of the scenario that may have jobs.
-        """
-        key = (id(trace), tuple(queues), fitting.key, times.horizon, times.default_run)
+        """Return the arrivals of a trace during a forecast of a scenario, or why it cannot be fitted."""
+        queues, known = leaf_queues(document), fitting.known_constraints(document)
+        placed = None if known is None else known.key
+        key = (id(trace), tuple(queues), fitting.key, placed, times.horizon, times.default_run)
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key][1], []
-        work, problems = fitted_to(trace, queues, fitting)
+        work, problems = fitted_to(trace, queues, fitting, known)
         if problems:
             return Arrivals((), ()), problems
         made = arrivals_of(work, times)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from io import BytesIO
 from itertools import pairwise
 from typing import Any
@@ -15,6 +16,7 @@ from planning.forecasts.jobs import Jobs
 from planning.forecasts.machines import Pool
 from planning.forecasts.record import Evictions, Record
 from planning.forecasts.steps import Floats, Steps
+from planning.forecasts.unschedulable import Unschedulable
 
 FORMAT = 4
 WITH_CAUSES = 4
@@ -45,6 +47,7 @@ def packed(record: Record) -> bytes:
         "pools": [pool.name for pool in record.pools],
         "functions": [key for key, _ in functions],
         "resources": sorted(jobs.sizes),
+        "unschedulable": [asdict(one) for one in record.unschedulable],
     }
     arrays: dict[str, Any] = {
         "head": _text([json.dumps(head, ensure_ascii=False)]),
@@ -109,6 +112,7 @@ def unpacked(content: bytes) -> Record:
             if key[0] == "room" and key[2] == "free"
         },
         has_causes=head["format"] >= WITH_CAUSES,
+        unschedulable=tuple(Unschedulable(**one) for one in head.get("unschedulable", ())),
     )
 
 

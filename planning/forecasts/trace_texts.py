@@ -1,6 +1,7 @@
 """Parsing of trace texts, and the text of generated traces."""
 
 import csv
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -131,15 +132,18 @@ def _is_request(quantity: str) -> bool:
 
 
 def csv_of(trace: Trace) -> str:
-    """Return a trace as our own CSV."""
+    """Return a trace as our own CSV; with a column for node constraints if it has any."""
     written = StringIO(newline="")
     writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(_COLUMNS)
+    constrained = any(job.constraints is not None for job in trace.jobs)
+    writer.writerow([*_COLUMNS, "constraints"] if constrained else _COLUMNS)
     for job in trace.jobs:
         run = "" if job.run_seconds is None else f"{job.run_seconds:g}"
         requests = [job.requests.get(name, "") for name in _REQUESTED]
         size = [job.pods, job.min_member, *requests]
-        writer.writerow([job.name, job.queue, job.submitted, run, *size, job.priority_class, job.user])
+        row = [job.name, job.queue, job.submitted, run, *size, job.priority_class, job.user]
+        limits = "" if job.constraints is None else json.dumps(job.constraints, ensure_ascii=False)
+        writer.writerow([*row, limits] if constrained else row)
     return written.getvalue()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from planning.forecasts.record import Record
 from planning.forecasts.starvation import Starvation, starvations
 from planning.forecasts.steps import ratio
 from planning.forecasts.targets import TargetVerdict, target_verdicts
+from planning.forecasts.unschedulable import Unschedulable
 from planning.forecasts.usage import highest
 from planning.units import amount_text, percent, written
 from scheduler_core.explain.wording import agreed
@@ -35,7 +36,7 @@ class Finding:
     Attributes
     ----------
     kind : str
-        `target`, `starvation`, `loop`, `lost`, `unstarted` or `utilisation`.
+        `target`, `unschedulable`, `starvation`, `loop`, `lost`, `unstarted` or `utilisation`.
     tone : str
         Whether it is harm, safe, or neither.
     says : str
@@ -75,6 +76,7 @@ def verdict(
     starved = [one for one in starvations(record) if one.seconds >= starves_after]
     findings = [
         *map(_of_target, target_verdicts(record, targets)),
+        *map(_of_unschedulable, record.unschedulable),
         *map(_of_starvation, starved),
         *map(_of_loop, eviction_loops(record)),
         *_of_losses(losses(record)),
@@ -119,6 +121,15 @@ def late_text(found: TargetVerdict) -> str:
     """Return how many jobs of a queue wait longer than its target."""
     wait = agreed(found.late, "waits", "wait")
     return f"{found.late:,} of {counted(found.waits.jobs, 'job')} {wait} longer than the target"
+
+
+def _of_unschedulable(found: Unschedulable) -> Finding:
+    jobs, whose = counted(found.jobs, "job"), agreed(found.jobs, "its", "their")
+    message = (
+        f"{jobs} of {found.queue} cannot start: {whose} pods fit no node, not even an empty one."
+        f" For {found.job}, {found.nodes}"
+    )
+    return Finding("unschedulable", "harm", message, found.submitted, found.queue, asdict(found))
 
 
 def _of_starvation(found: Starvation) -> Finding:

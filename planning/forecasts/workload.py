@@ -7,6 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planning.documents import items
+from planning.forecasts.node_constraints import (
+    LIKE_QUEUE,
+    NOTHING_KNOWN,
+    KnownConstraints,
+    known_constraints,
+    with_constraints,
+    without_constraints,
+)
 from planning.rows import Problem
 from traces import Trace, cut, fitted, generate, mapped, scaled
 from traces.kubernetes import trace_of_objects
@@ -29,6 +37,8 @@ class Fitting:
         The window of the trace, in seconds from its beginning; an end of None is that of the trace.
     rate, size, run_time : float
         Factors for the number of jobs, the pods of each, and the run times.
+    node_constraints : str
+        Which nodes the pods may run on, one of `NODE_CONSTRAINTS`.
 
     """
 
@@ -39,12 +49,17 @@ class Fitting:
     rate: float = 1.0
     size: float = 1.0
     run_time: float = 1.0
+    node_constraints: str = LIKE_QUEUE
 
     @property
     def key(self) -> Hashable:
-        """Return a key that identifies the fitting."""
+        """Return a key that identifies the fitting, except its node constraints."""
         queues = frozenset(self.queues.items())
         return queues, self.rest, self.begin, self.end, self.rate, self.size, self.run_time
+
+    def known_constraints(self, document: Json) -> KnownConstraints | None:
+        """Return the node constraints of a scenario's pods as examples; None: pods have no constraints."""
+        return known_constraints(document) if self.node_constraints == LIKE_QUEUE else None
 
 
 def leaf_queues(document: Json) -> list[str]:
@@ -54,7 +69,12 @@ def leaf_queues(document: Json) -> list[str]:
     return sorted({*queues, "default"} - parents - {"root"})
 
 
-def fitted_to(trace: Trace, queues: Collection[str], fitting: Fitting) -> tuple[Trace, list[Problem]]:
+def fitted_to(
+    trace: Trace,
+    queues: Collection[str],
+    fitting: Fitting,
+    known: KnownConstraints | None = NOTHING_KNOWN,
+) -> tuple[Trace, list[Problem]]:
     """Return a trace whose jobs are in queues of the scenario, or why it cannot be fitted.
 
     Parameters
@@ -65,6 +85,8 @@ def fitted_to(trace: Trace, queues: Collection[str], fitting: Fitting) -> tuple[
         The scenario's queues that may have jobs.
     fitting : Fitting
         How it is fitted.
+    known : KnownConstraints or None
+        Examples of node constraints, see `Fitting.known_constraints`.
 
     """
     window = trace
@@ -97,7 +119,9 @@ def fitted_to(trace: Trace, queues: Collection[str], fitting: Fitting) -> tuple[
         return window, problems
     there = mapped(window, {name: to for name, to in table.items() if to}, fitting.rest)
     more = scaled(there, rate=fitting.rate, size=fitting.size, run_time=fitting.run_time)
-    return Trace(more.jobs, more.begin, (*more.notes, *_left_notes(window, left, fitting.rest))), []
+    placed, assumed = (without_constraints(more), []) if known is None else with_constraints(more, known)
+    notes = (*more.notes, *_left_notes(window, left, fitting.rest), *assumed)
+    return Trace(placed.jobs, placed.begin, notes), []
 
 
 def _left_notes(trace: Trace, left: Sequence[str], rest: str) -> list[str]:

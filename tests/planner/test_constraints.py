@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from planner.accounts.models import Event, Membership
 from planner.experiments.models import Experiment
-from planner.forecasts.models import WaitTarget
+from planner.forecasts.models import Forecast, WaitTarget
 from planner.runs.models import Outcome, Run, Victim
 from planner.scenarios.models import Change
 from planner.scenarios.services.branches import scenario_branch
@@ -78,6 +78,27 @@ def test_the_migration_keeps_the_rows_and_clamps_progress_to_one() -> None:
         migrate(*MigrationExecutor(connection).loader.graph.leaf_nodes("planner"))
     kept = Run.objects.get(pk=run.pk)
     assert (kept.progress, kept.input_id, kept.scenario_id) == (1.0, run.input_id, run.scenario_id)
+
+
+@pytest.mark.long
+@pytest.mark.django_db(transaction=True)
+def test_the_migration_keeps_what_forecasts_and_experiments_were_computed_with() -> None:
+    forecast = factories.forecast()
+    work = {**factories.FORECAST_SWEEP["forecast"], "trace": str(forecast.trace_id)}
+    sweep = {**factories.FORECAST_SWEEP, "forecast": work}
+    experiment = factories.experiment(forecast.scenario, sweep)
+    options, written = dict(forecast.options), experiment.written
+    del options["node_constraints"]
+    try:
+        migrate(("planner", "0053_plainer_help_texts"))
+        Forecast.objects.filter(pk=forecast.pk).update(options=options)
+    finally:
+        migrate(*MigrationExecutor(connection).loader.graph.leaf_nodes("planner"))
+    forecast.refresh_from_db()
+    experiment.refresh_from_db()
+    assert forecast.options == {**options, "node_constraints": "none"}
+    work = {**written["forecast"], "node_constraints": "none"}
+    assert experiment.written == {**written, "forecast": work}
 
 
 def migrate(*targets: tuple[str, str]) -> None:

@@ -85,15 +85,15 @@ def test_arrivals_are_shared_only_for_equal_queues_and_fittings() -> None:
         Fitting(queues={"vc1": "nobody"}, rest="a"),
     ]
     arguments = [
-        (work, queues, fitting, clock)
+        (work, {"queues": [queue(name) for name in queues]}, fitting, clock)
         for work in (WORK, trace(("a", 5, None, 2)))
         for queues in (["a", "batch"], ["a", "batch", "vc1"])
         for fitting in fittings
         for clock in (times, replace(times, horizon=50), replace(times, default_run=7))
     ]
     first = [shared.arrivals(*one) for one in arguments]
-    for (work, queues, fitting, clock), (arrivals, problems) in zip(arguments, first, strict=True):
-        alone, expected = fitted_to(work, queues, fitting)
+    for (work, document, fitting, clock), (arrivals, problems) in zip(arguments, first, strict=True):
+        alone, expected = fitted_to(work, leaf_queues(document), fitting)
         assert problems == expected
         assert problems or arrivals == arrivals_of(alone, clock)
     again = [shared.arrivals(*one) for one in arguments]

@@ -118,7 +118,7 @@ READ = {
     ),
     "kubernetes": (
         OBJECTS,
-        [TraceJob("ml-train", "research", 0, 150, 1, 1, {"cpu": "2", "memory": "1Gi"}, "", "high")],
+        [TraceJob("ml-train", "research", 0, 150, 1, 1, {"cpu": "2", "memory": "1Gi"}, "", "high", {})],
     ),
 }
 

@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from planner.api.bodies import Body
 from planner.forecasts.models import Forecast
+from planning.forecasts.node_constraints import LIKE_QUEUE, NODE_CONSTRAINTS
 from planning.forecasts.options import DEFAULTS, EVICTED
 
 
@@ -46,6 +47,11 @@ class ForecastOptions(Body):
     rate = serializers.FloatField(default=1.0, help_text="Jobs for each job of the trace.")
     size = serializers.FloatField(default=1.0, help_text="Pods for each pod of a job.")
     run_time = serializers.FloatField(default=1.0, help_text="Factor of run times.")
+    node_constraints = serializers.ChoiceField(
+        choices=list(NODE_CONSTRAINTS),
+        default=LIKE_QUEUE,
+        help_text="Tolerations and node selectors of the trace's pods: like pods of their queue, or none.",
+    )
     changes = serializers.ListField(
         child=serializers.DictField(), default=list, help_text="Timed changes, see docs/forecasts.md."
     )

@@ -12,6 +12,7 @@ from planner.web.templatetags.durations import typed_time
 from planner.web.templatetags.quantities import counted
 from planning.forecasts.clock import duration
 from planning.forecasts.costs import Prices
+from planning.forecasts.node_constraints import NODE_CONSTRAINTS
 from planning.forecasts.options import DEFAULTS, EVICTED
 from planning.forecasts.seeds import MOST_SEEDS
 from planning.nodes import pool_label
@@ -36,6 +37,7 @@ _TIME = "{text!r} cannot be read. Write a time such as 90s, 10m, 8h or 2d."
 _FACTOR = "{text!r} cannot be read. Write a number such as 0.5 or 2."
 _DRAWN = f"0, or 2 to {MOST_SEEDS} like the trace, for intervals. Each takes as long as the forecast."
 _REST = "Of jobs from queues that the scenario does not have."
+_CONSTRAINTS = "Tolerations and node selectors of the trace's pods, where the trace does not say."
 _SEEDS = f"{{text!r}} cannot be read. Write 0, or a number from 2 to {MOST_SEEDS}."
 
 
@@ -54,6 +56,8 @@ class ForecastForm(TypedForm):
         self.add_field("seeds", ReadField(_count, _SEEDS, "0", label="Drawn workloads", help_text=_DRAWN))
         for name, label in FACTORS:
             self.add_field(name, ReadField(float, _FACTOR, "1", label=label))
+        self.add_field("node_constraints", _select("Node constraints", [*NODE_CONSTRAINTS.items()]))
+        self.fields["node_constraints"].help_text = _CONSTRAINTS
         self._whole = list(self.fields)
         choices = [(leaf, leaf) for leaf in leaves]
         for name, jobs in trace_queues.items():
@@ -82,7 +86,7 @@ class ForecastForm(TypedForm):
     def readable(self) -> dict[str, Any]:
         """Return the options of a form with errors, without those that have them."""
         typed = {**self.cleaned_data}
-        typed["evicted"] = typed.get("evicted") or DEFAULTS["evicted"]
+        typed |= {name: typed.get(name) or DEFAULTS[name] for name in ("evicted", "node_constraints")}
         chosen = {name: typed.get(f"queue.{name}") for name in self.trace_queues}
         return {
             **{name: typed[name] for name in (*self._whole, "rest") if name in typed},

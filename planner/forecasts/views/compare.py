@@ -19,6 +19,7 @@ from planner.web.views.pages import caller
 from planning.forecasts.clock import spelled
 from planning.forecasts.comparison import cost_against_benefit
 from planning.forecasts.costs import UNASSIGNED, Costs, QueueCost
+from planning.forecasts.node_constraints import NODE_CONSTRAINTS
 from planning.forecasts.options import DEFAULTS, EVICTED
 
 OPTIONS = {
@@ -27,12 +28,14 @@ OPTIONS = {
     "evicted": "Evicted pods",
     "seeds": "Drawn workloads",
     **dict(FACTORS),
+    "node_constraints": "Node constraints",
     "rest": "Queue for the rest",
     "queues": "Queues of the trace",
     "changes": "Changes in time",
     "targets": "Wait targets",
 }
 """The label of each option of a forecast."""
+_CHOICES = {"evicted": EVICTED, "node_constraints": NODE_CONSTRAINTS}
 _LISTED = {"queues": "queue", "changes": "change", "targets": "target"}
 
 
@@ -49,8 +52,8 @@ def _value_text(name: str, value: Any) -> str:
         return counted(len(value), _LISTED[name])
     if name.endswith("_seconds"):
         return "grace period of the pod" if value is None else spelled(value)
-    if name == "evicted":
-        return EVICTED[value]
+    if name in _CHOICES:
+        return _CHOICES[name][value]
     return f"{value:g}" if isinstance(value, (int, float)) else value or "none"
 
 

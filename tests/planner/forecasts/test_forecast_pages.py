@@ -391,14 +391,52 @@ def test_a_comparison_lists_the_options_that_differ(browser: Client, done: Forec
     other = forecast_done(factories.forecast(done.scenario, under=done.trace))
     address = f"/forecasts/compare/?forecasts={done.pk}&forecasts={other.pk}"
     assert "Options that differ" not in browser.get(address).content.decode()
-    changes = {"run_time": 2.0, "start_delay_seconds": 90.0, "changes": [{"at": "1h"}], "evicted": "delete"}
+    changes = {"run_time": 2.0, "start_delay_seconds": 90.0, "changes": [{"at": "1h"}], "evicted": "delete",
+               "node_constraints": "none"}  # fmt: skip
     Forecast.objects.filter(pk=other.pk).update(options={**other.options, **changes})
     assert "Options that differ" in browser.get(address).content.decode()
     found = options_that_differ(done, Forecast.objects.get(pk=other.pk))
     assert [(label, after) for label, _, after in found] == [
         ("Start delay", "1 min 30 s"), ("Evicted pods", "are lost"), ("Scale run times by", "2"),
-        ("Changes in time", "1 change"),
+        ("Node constraints", "none"), ("Changes in time", "1 change"),
     ]  # fmt: skip
+
+
+def test_node_constraints_are_an_option_and_their_lack_is_in_the_verdict(
+    browser: Client, api: APIClient, db: None
+) -> None:
+    document = factories.cluster()
+    for node in document["nodes"]:
+        node["spec"] = {"taints": [{"key": "team", "value": "ours", "effect": "NoSchedule"}]}
+    for pod in document["pods"]:
+        pod["spec"] |= {"tolerations": [{"key": "team", "operator": "Exists"}]}
+    scenario = factories.scenario(document=document)
+    like, none = (
+        forecast_done(factories.forecast(scenario, under=factories.workload(name=name), **options))
+        for name, options in (("like", {}), ("none", {"node_constraints": "none"}))
+    )
+    assert (like.options["node_constraints"], like.summary["started"] > none.summary["started"]) == (
+        "like_queue", True,
+    )  # fmt: skip
+    assert any("tolerate taints like pods of most jobs in their queue" in note for note in like.notes)
+    says = "pods fit no node, not even an empty one"
+    for forecast, expected in ((like, []), (none, ["busy", "waits"])):
+        found = api.get(f"/api/v1/forecasts/{forecast.pk}/verdict/").json()["findings"]
+        assert sorted(one["queue"] for one in found if one["kind"] == "unschedulable") == expected
+        assert (says in browser.get(f"/forecasts/{forecast.pk}/").content.decode()) == bool(expected)
+
+
+def test_the_form_stores_the_node_constraints(browser: Client) -> None:
+    scenario, trace = factories.scenario(), factories.workload()
+    at = f"/scenarios/{scenario.pk}/forecasts/"
+    assert 'name="node_constraints"' in browser.get(at).content.decode()
+    for chosen in ("none", "like_queue", ""):
+        sent = {"trace": str(trace.pk), "rest": "waits", "node_constraints": chosen}
+        assert browser.post(at, sent).status_code == 302
+    stored = Forecast.objects.order_by("created").values_list("options__node_constraints", flat=True)
+    assert list(stored) == ["none", "like_queue", "like_queue"]
+    answer = browser.post(at, {"trace": str(trace.pk), "rest": "waits", "node_constraints": "all"})
+    assert (answer.status_code, Forecast.objects.count()) == (422, 3)
 
 
 def test_two_forecasts_are_compared_job_by_job(browser: Client, done: Forecast) -> None:

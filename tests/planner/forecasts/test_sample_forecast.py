@@ -8,8 +8,10 @@ import pytest
 import manifests
 from planner.clusters.sample import sample_document
 from planning.forecasts.document import Times, forecast_of
+from planning.forecasts.node_constraints import known_constraints
 from planning.forecasts.record import record_of
 from planning.forecasts.targets import target_verdicts
+from planning.forecasts.workload import Fitting, fitted_to
 from scheduler_core.replay import replay_document
 from tests.builders import Object
 from traces import Pattern, generate
@@ -32,7 +34,8 @@ def test_the_sample_needs_more_nodes_for_its_target(nodes: int, status: str) -> 
     pattern = Pattern("analytics", 8, run_median=2400, pods={20: 1.0}, requests=requests)
     trace = generate([pattern], seconds=HOURS, seed=1)
     document = with_nodes(manifests.resolve(sample_document()), nodes)
-    forecast, problems = forecast_of(document, trace, Times(horizon=HOURS, period=10.0))
+    fitted, _ = fitted_to(trace, ["analytics"], Fitting(), known_constraints(document))
+    forecast, problems = forecast_of(document, fitted, Times(horizon=HOURS, period=10.0))
     assert not problems
     record = record_of(forecast.document, replay_document(forecast.document), jobs_only=True)
     assert [found.status for found in target_verdicts(record, {"analytics": 60.0})] == [status]

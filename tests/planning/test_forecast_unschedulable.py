@@ -1,0 +1,136 @@
+"""Jobs that a forecast reports as unschedulable fit no node; all others start in the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+
+from planning.forecasts.record import Record, record_of
+from planning.forecasts.storage import packed, unpacked
+from planning.forecasts.unschedulable import MOST_EXAMINED, Unschedulable
+from planning.forecasts.verdict import verdict
+from scheduler_core.replay import replay_document
+from tests.builders import Object, conf, node, pod, podgroup, queue, scenario
+from tests.trials import trials
+
+CONF = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "nodeorder"])
+TAINT = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
+TOLERATES = {"tolerations": [{"key": "gpu", "operator": "Exists"}]}
+
+
+def arriving(at: float, name: str, specs: list[Object], least: int, **requests: Any) -> Object:
+    """Return the event of a job with a pod of each specification; each runs for 10 s."""
+    seconds = {"queuecast/run-seconds": "10"}
+    group = podgroup(name, queue="a", min_member=least, phase="Pending", annotations=seconds)
+    made = [pod(f"{name}-{n}", group=name, spec=spec, **requests) for n, spec in enumerate(specs)]
+    for thing in (group, *made):
+        del thing["metadata"]["creationTimestamp"]
+    return {"at": at, "create": {"podgroups": [group], "pods": made}}
+
+
+def forecast(nodes: list[Object], *events: Object, of_conf: Object = CONF, horizon: float = 900) -> Record:
+    document = scenario(
+        nodes=nodes,
+        queues=[queue("a")],
+        conf=of_conf,
+        replay={"period_seconds": 1, "horizon_seconds": horizon, "events": list(events)},
+    )
+    return record_of(document, replay_document(document))
+
+
+NODES = [node("plain", cpu=4), node("gpu", cpu=8, taints=[TAINT])]
+
+
+def test_the_verdict_says_which_jobs_fit_no_node_and_why() -> None:
+    record = forecast(
+        NODES,
+        arriving(5, "fits", [{}], 1, cpu=4),
+        arriving(10, "large", [{}], 1, cpu=6),
+        arriving(20, "larger", [{}], 1, cpu=7),
+        arriving(30, "tolerates", [TOLERATES], 1, cpu=7),
+    )
+    (found,) = record.unschedulable
+    reasons = "0/2 nodes are unavailable: 1 Insufficient cpu, 1 node(s) had untolerated taint(s)."
+    assert found == Unschedulable("a", 2, "default/large", 10.0, reasons)
+    (finding,) = [one for one in verdict(record, {}) if one.kind == "unschedulable"]
+    assert (finding.tone, finding.queue, finding.at) == ("harm", "a", 10.0)
+    assert finding.says == (
+        "2 jobs of a cannot start: their pods fit no node, not even an empty one. For default/large, "
+        + reasons
+    )
+    assert unpacked(packed(record)).unschedulable == record.unschedulable
+
+
+def test_a_job_starts_without_pods_beyond_its_minimum() -> None:
+    selects = {"nodeSelector": {"zone": "none"}}
+    record = forecast(NODES, arriving(0, "elastic", [{}, selects], 1, cpu=1))
+    assert record.unschedulable == ()
+    record = forecast(NODES, arriving(0, "gang", [{}, selects], 2, cpu=1))
+    assert [one.job for one in record.unschedulable] == ["default/gang"]
+
+
+def test_nodes_that_come_later_and_their_changes_count() -> None:
+    large = arriving(0, "large", [{}], 1, cpu=6)
+    added: Object = {"at": 895, "create": {"nodes": [node("new", cpu=16)]}}
+    assert forecast(NODES, large, added, horizon=890).unschedulable == ()
+    open_again: Object = {"at": 895, "replace": {"nodes": [node("gpu", cpu=8)]}}
+    assert forecast(NODES, large, open_again, horizon=890).unschedulable == ()
+    assert len(forecast(NODES, large).unschedulable) == 1
+
+
+@pytest.mark.parametrize("plugin", ["tdm", "nodegroup"])
+def test_nothing_is_said_where_nodes_answer_otherwise_at_other_times(plugin: str) -> None:
+    of_conf = conf("enqueue, allocate", ["priority", "gang"], ["predicates", plugin])
+    assert forecast(NODES, arriving(0, "large", [{}], 1, cpu=60), of_conf=of_conf).unschedulable == ()
+
+
+def test_pods_that_follow_others_are_left_out() -> None:
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "x"}}}
+    follows = {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+    assert forecast(NODES, arriving(0, "large", [follows], 1, cpu=60)).unschedulable == ()
+
+
+def test_no_more_kinds_than_the_limit_are_examined() -> None:
+    events = [arriving(n, f"kind-{n}", [{}], 1, cpu=100 + n) for n in range(MOST_EXAMINED + 5)]
+    (found,) = forecast(NODES, *events).unschedulable
+    assert found.jobs == MOST_EXAMINED
+
+
+@pytest.mark.parametrize("seed", trials(range(400), always=40))
+def test_reported_jobs_are_those_whose_pods_match_no_node(seed: int) -> None:
+    """In a cluster with room for every gang, in time, the other jobs start."""
+    random = Random(seed)
+    nodes = [
+        node(
+            f"node-{n}",
+            cpu=random.choice((2, 4, 8)),
+            labels={"zone": random.choice("ab")},
+            taints=[TAINT] if random.random() < 0.4 else [],
+            unschedulable=random.random() < 0.1,
+        )
+        for n in range(random.randint(1, 4))
+    ]
+    events, expected = [], Counter[str]()
+    for number in range(random.randint(1, 12)):
+        zone, tolerates, cpu = random.choice(("a", "b", "")), random.random() < 0.5, random.randint(1, 9)
+        spec: Object = {
+            **(TOLERATES if tolerates else {}),
+            **({"nodeSelector": {"zone": zone}} if zone else {}),
+        }
+        events.append(arriving(float(number), f"job-{number}", [spec], 1, cpu=cpu))
+        expected["a"] += not any(_fits(one, zone, tolerates, cpu) for one in nodes)
+    record = forecast(nodes, *events)
+    assert Counter({one.queue: one.jobs for one in record.unschedulable}) == +expected
+    assert sum(map(bool, record.jobs.started == record.jobs.started)) == len(events) - expected["a"]
+
+
+def _fits(one: Any, zone: str, tolerates: bool, cpu: int) -> bool:
+    return (
+        int(one["status"]["allocatable"]["cpu"]) >= cpu
+        and zone in ("", one["metadata"]["labels"]["zone"])
+        and (tolerates or not one["spec"].get("taints"))
+        and not one["spec"].get("unschedulable")
+    )
