@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from planning.amounts import read_amounts
 from planning.conf_structure import parsed_conf
 from planning.experiments.work import OPTIONS
 from planning.forecasts.causes import CauseRow
@@ -20,18 +21,18 @@ MOST_QUEUES = 3
 """The most queues whose settings are tried: those of the first findings."""
 
 
-def goals_of(findings: Sequence[Finding], evictions: int) -> list[Json]:
+def goals_of(findings: Sequence[Finding], others: int) -> list[Json]:
     """Return the goals that a forecast misses: wait targets, and no evictions beyond those outside of loops.
 
-    `evictions` is how many it has.
+    `others` is how many evictions are outside of loops.
     """
     missed = [one for one in findings if one.kind == "target" and one.figures["status"] == "missed"]
     goals: list[Json] = [
-        {"figure": "wait_p95", "queue": one.queue, "at_most": f"{one.figures['target_seconds']:g}s"}
+        {"figure": "wait_p95", "queue": one.queue, "at_most": f"{one.figures['target_seconds']:.15g}s"}
         for one in missed
     ]
-    loops = sum(one.figures["evictions"] for one in findings if one.kind == "loop")
-    return [*goals, {"figure": "evictions", "at_most": max(evictions - loops, 0)}] if loops else goals
+    has_loops = any(one.kind == "loop" for one in findings)
+    return [*goals, {"figure": "evictions", "at_most": others}] if has_loops else goals
 
 
 def node_for(devices_of: Mapping[str, Collection[str]], requested: Collection[str]) -> str:
@@ -62,12 +63,12 @@ def larger_capabilities(
 ) -> dict[str, Json]:
     """Return twice and four times the capability of queues at which jobs waited, in the resource concerned.
 
-    `stated` is the capability of each queue.
+    `stated` is the capability of each queue; twice nothing is nothing, so such a one is left out.
     """
     found: dict[str, Json] = {}
     for row in causes:
         resource, capability = row.resources.get("at_capability", ""), stated.get(row.queue) or {}
-        if resource in capability:
+        if read_amounts(capability).get(resource):
             setting = {"queue": row.queue, "field": "capability", "resource": resource}
             larger = [read_resource_list({resource: capability[resource]}).multi(factor) for factor in (2, 4)]
             found[row.queue] = {**setting, "values": [quantities(amount)[resource] for amount in larger]}
@@ -76,7 +77,7 @@ def larger_capabilities(
 
 def search_of(
     findings: Sequence[Finding],
-    evictions: int,
+    others: int,
     *,
     scenario: str,
     forecast: Json,
@@ -91,8 +92,8 @@ def search_of(
     ----------
     findings : sequence of Finding
         The verdict on the forecast.
-    evictions : int
-        How many evictions it has.
+    others : int
+        How many of its evictions are outside of loops.
     scenario : str
         The scenario to vary.
     forecast : mapping
@@ -107,7 +108,7 @@ def search_of(
         The scheduler configuration.
 
     """
-    goals = goals_of(findings, evictions)
+    goals = goals_of(findings, others)
     concerned = [one for one in findings if one.kind == "loop" or one.figures.get("status") == "missed"]
     queues = list(dict.fromkeys(one.queue for one in concerned if one.queue in of_queue))[:MOST_QUEUES]
     settings: list[Json] = [{**of_queue[queue], "price": 1} for queue in queues]

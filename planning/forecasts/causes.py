@@ -38,7 +38,8 @@ class CauseRow:
     at_capability : float
         While the job would have taken its queue above its capability in a resource.
     above_deserved : float
-        While it would not, but would have taken its queue above deserved.
+        While it would not, but would have taken its queue above deserved in a resource of which the queue
+        deserves some, or its queue deserved none of what the job requests.
     no_room : float
         While neither, and the nodes had less free in total than it needs of a resource.
     not_placed : float
@@ -116,23 +117,18 @@ def _needs(record: Record, rows: Ints) -> Iterator[tuple[dict[str, float], Ints]
 def _of_equal_jobs(
     record: Record, queue: str, needs: dict[str, float], begins: Floats, ends: Floats
 ) -> dict[Cause, float]:
-    """Return the seconds that equal jobs waited by cause, in total and by the resources it concerned.
-
-    Without deserved amounts no plugin limits queues, and their capability has no effect.
-    """
+    """Return the seconds that equal jobs waited by cause, in total and by the resources it concerned."""
     waiting = counted_intervals(begins, ends)
     figures = record.queues.get(queue, {})
-    deserved = figures.get("deserved", {})
-    capability = figures.get("capability", {}) if deserved else {}
     functions = [waiting, *(record.free(name) for name in needs)]
-    for of_figure in (capability, deserved, figures.get("allocated", {})):
+    for of_figure in figures.values():
         functions += [steps for name, steps in of_figure.items() if name in needs]
     edges = moments(functions, record.end)
     jobs = waiting.at(edges[:-1])
     times, seconds = edges[:-1][jobs > 0], (jobs * np.diff(edges))[jobs > 0]
     causes = {
-        "at_capability": _exceeded(record, queue, needs, capability, times),
-        "above_deserved": _exceeded(record, queue, needs, deserved, times),
+        "at_capability": _exceeded(record, queue, needs, figures.get("capability", {}), times),
+        "above_deserved": _above_deserved(record, queue, needs, times),
         "no_room": {name: record.free(name).at(times) + MIN_RESOURCE < need for name, need in needs.items()},
         "not_placed": {"": np.ones(len(times), dtype=np.bool_)},
     }
@@ -145,6 +141,26 @@ def _of_equal_jobs(
         found[cause, ""] = float(seconds[holds].sum())
         seconds = np.where(holds, 0.0, seconds)
     return found
+
+
+def _above_deserved(
+    record: Record, queue: str, needs: dict[str, float], times: Floats
+) -> dict[str, Booleans]:
+    """Return when a job would take its queue above deserved, by resource.
+
+    Resources of which the queue deserves nothing do not count; the empty name is for times at which it
+    deserves none of those that the job needs. A queue without a request is one that no plugin counts.
+    """
+    deserved = record.queues.get(queue, {}).get("deserved", {})
+    above = _exceeded(record, queue, needs, deserved, times)
+    deserves = counted = np.zeros(len(times), dtype=np.bool_)
+    for name in needs:
+        some = record.steps(queue, "deserved", name).at(times) >= MIN_RESOURCE
+        deserves = deserves | some
+        counted = counted | (record.steps(queue, "request", name).at(times) > 0)
+        if name in above:
+            above[name] &= some
+    return {**above, "": counted & ~deserves}
 
 
 def _exceeded(

@@ -8,6 +8,7 @@ from typing import Any
 
 from planning.forecasts.changes import Timed, timed_changes
 from planning.forecasts.clock import HOUR, spelled
+from planning.forecasts.limits import count_notes
 from planning.forecasts.run_times import RunTime, notes_of, run_times, start_notes, with_run_times
 from planning.rows import Problem
 from traces import Trace, cut, events_of
@@ -157,5 +158,6 @@ def forecast_with(
     changed = [change.event for change in timed]
     events = sorted([*arrivals.events, *changed], key=lambda event: float(event["at"]))
     whole = with_run_times(document, known) | {"replay": {**times.as_replay(), "events": events}}
-    notes = (*arrivals.notes, *notes_of(known, times.default_run), *start_notes(document))
+    counted = [] if problems else count_notes(whole, times.horizon)
+    notes = (*arrivals.notes, *notes_of(known, times.default_run), *start_notes(document), *counted)
     return Forecast(whole, tuple(timed), tuple(known), notes), problems

@@ -43,7 +43,7 @@ class Jobs:
     minimum : array
         How many of them must run together.
     bound : array
-        The last time, up to `started`, when the scheduler bound one of its pods.
+        The last time when the scheduler bound a pod that ran when the job started.
     sizes : mapping
         By resource, what one of its pods requests on average.
 
@@ -90,8 +90,11 @@ class Jobs:
         return np.where(np.isnan(self.started), until, self.started) - self.submitted
 
 
-def jobs_of(result: Json, sizes: Mapping[str, JobSize]) -> Jobs:
-    """Return the jobs of a replay's result; those without a size have unknown pods."""
+def jobs_of(result: Json, sizes: Mapping[str, JobSize], start_delay: float = 0.0) -> Jobs:
+    """Return the jobs of a replay's result; those without a size have unknown pods.
+
+    `start_delay` is the time from the bind until a pod runs, in seconds.
+    """
     rows, ends = result["jobs"], podgroup_ends(result)
     names = sorted(rows)
     resources = sorted({resource for size in sizes.values() for resource in size.request})
@@ -115,7 +118,7 @@ def jobs_of(result: Json, sizes: Mapping[str, JobSize]) -> Jobs:
         lost=column(lambda job: job["lost_seconds"]),
         pods=np.array([sizes[name].pods if name in sizes else 0 for name in names], dtype=np.int64),
         minimum=np.array([sizes[name].minimum if name in sizes else 0 for name in names], dtype=np.int64),
-        bound=_bound(result, names),
+        bound=_bound(result, names, start_delay),
         sizes={
             resource: np.array(
                 [sizes[name].request.get(resource, 0.0) if name in sizes else 0.0 for name in names],
@@ -126,8 +129,8 @@ def jobs_of(result: Json, sizes: Mapping[str, JobSize]) -> Jobs:
     )
 
 
-def _bound(result: Json, names: Sequence[str]) -> Floats:
-    """Return when the last pod of each job was bound before it started; NaN for a job that has not."""
+def _bound(result: Json, names: Sequence[str], start_delay: float) -> Floats:
+    """Return when the last pod was bound that ran when its job started; NaN for a job that has not."""
     row_of = {name: row for row, name in enumerate(names)}
     started = {
         name: -inf if job["started"] is None else job["started"] for name, job in result["jobs"].items()
@@ -136,6 +139,6 @@ def _bound(result: Json, names: Sequence[str]) -> Floats:
     for entry in result["log"]:
         for decision in entry["decisions"]:
             name = decision.get("job", "")
-            if decision["op"] == "bind" and entry["t"] <= started.get(name, -inf):
+            if decision["op"] == "bind" and entry["t"] + start_delay <= started.get(name, -inf):
                 found[row_of[name]] = entry["t"]
     return found

@@ -1,23 +1,63 @@
-"""The capability of the queues of a forecast over time."""
+"""The limits of the queues of a forecast over time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from planning.amounts import UNLIMITED, read_amounts
 from planning.documents import items
 from planning.forecasts.demand import events_of
 from planning.forecasts.steps import Steps
+from scheduler_core.conf import parse_conf
+from scheduler_core.errors import InputError
+from scheduler_core.lint.tiers import QUOTAS
+from scheduler_core.release import release_of
 from scheduler_core.replay.timeline import Timeline
+from scheduler_core.resource import CPU, MEMORY
 
 Json = Mapping[str, Any]
 
 
-def capabilities_of(document: Json, end: float) -> dict[str, dict[str, Steps]]:
+def counted_of(document: Json, end: float) -> Steps:
+    """Return 1 while a plugin counts the amounts of queues, which limits them, and 0 while none does."""
+    confs = [(0.0, document.get("scheduler_conf"))]
+    confs += [
+        (at, event["scheduler_conf"]) for at, event in _events(document, end) if "scheduler_conf" in event
+    ]
+    return Steps.of((at, float(_counts_queues(conf, document))) for at, conf in confs)
+
+
+def count_notes(document: Json, end: float) -> list[str]:
+    """Return a note if no plugin counts queues at a time of a forecast.
+
+    None for a configuration that Volcano rejects, which is an error of the scenario.
+    """
+    try:
+        counted = counted_of(document, end).pairs()
+    except InputError:
+        return []
+    if counted == [(0.0, 1.0)]:
+        return []
+    when = "While neither" if counted else "As neither"
+    return [
+        f"{when} plugin capacity nor proportion is configured, nothing counts what queues have: their"
+        " deserved, allocated and requested amounts, and what is allocated of the nodes, are 0."
+    ]
+
+
+def _counts_queues(conf: Json | None, document: Json) -> bool:
+    read = parse_conf(conf or None, release_of(document))
+    return any(option.name in QUOTAS for option in read.options())
+
+
+def capabilities_of(document: Json, end: float, counted: Steps) -> dict[str, dict[str, Steps]]:
     """Return the capability of each queue that has one at any time, by resource, as sessions find it.
 
-    Infinite amounts stand for times without a limit. Those of queues above it are not included.
+    Infinite amounts stand for times without a limit: none is stated, or nothing of cpu or memory, which
+    Volcano reads as no limit, or no plugin counts queues. Those of queues above it are not included.
     """
     found: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for time, queue in _specs(document, end):
@@ -25,20 +65,34 @@ def capabilities_of(document: Json, end: float) -> dict[str, dict[str, Steps]]:
         history = found.setdefault(queue["metadata"]["name"], {})
         for resource in {*history, *stated}:
             amount = stated.get(resource)
-            limit = UNLIMITED if amount is None else amount
+            is_limit = amount is not None and (amount > 0 or resource not in (CPU, MEMORY))
+            limit = amount if amount is not None and is_limit else UNLIMITED
             history.setdefault(resource, [(0.0, UNLIMITED)]).append((time, limit))
     return {
-        name: {resource: Steps.of(changes) for resource, changes in sorted(history.items())}
+        name: {resource: _while(counted, Steps.of(changes)) for resource, changes in sorted(history.items())}
         for name, history in sorted(found.items())
         if history
     }
 
 
+def _while(counted: Steps, limit: Steps) -> Steps:
+    """Return a limit while a plugin counts queues, infinite otherwise."""
+    times = np.unique(np.concatenate([[0.0], counted.times, limit.times]))
+    return Steps.from_changes(times, np.where(counted.at(times) > 0, limit.at(times), UNLIMITED))
+
+
 def _specs(document: Json, end: float) -> Iterator[tuple[float, Json]]:
     """Yield each queue at the beginning, and when an event creates or replaces it, in order of time."""
     yield from ((0.0, queue) for queue in items(document.get("queues")))
+    for at, event in _events(document, end):
+        for verb in ("create", "replace"):
+            yield from ((at, queue) for queue in items((event.get(verb) or {}).get("queues")))
+
+
+def _events(document: Json, end: float) -> Iterator[tuple[float, Json]]:
+    """Yield each event until the end with the time of the first session that finds it, in order of time."""
     timeline = Timeline.read(document)
     for event in sorted(events_of(document), key=lambda event: float(event["at"])):
         at = timeline.session_at_or_after(float(event["at"]), 0) * timeline.period
-        for verb in ("create", "replace") if at <= end else ():
-            yield from ((at, queue) for queue in items((event.get(verb) or {}).get("queues")))
+        if at <= end:
+            yield at, event

@@ -87,6 +87,12 @@ def eviction_loops(record: Record) -> list[EvictionLoop]:
     return sorted(loops, key=lambda loop: (-loop.evictions, loop.begin, loop.victim, loop.by))
 
 
+def evictions_outside_loops(record: Record) -> int:
+    """Return how many evictions belong to no loop; one between two intervals belongs to two loops."""
+    in_loops = {row for turns in _all_turns(record, _by_pod(record)) for row in turns.rows}
+    return int(record.jobs.evictions.sum()) - len(in_loops)
+
+
 def _by_pod(record: Record) -> _Rows:
     by_pod: dict[tuple[str, str], list[int]] = {}
     for row, pod in enumerate(record.evictions.pods):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ from planning.documents import items
 from planning.forecasts.demand import Demand, demand_of, pod_jobs
 from planning.forecasts.fragmentation import Room, rooms_of
 from planning.forecasts.jobs import NO_JOB, Jobs, jobs_of
-from planning.forecasts.limits import capabilities_of
+from planning.forecasts.limits import capabilities_of, counted_of
 from planning.forecasts.machines import Pool, pools_of
-from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, difference, total
+from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, difference, product, total
 from planning.forecasts.unschedulable import Unschedulable, unschedulable_jobs
 from scheduler_core.replay.spans import Span, spans
 
@@ -145,11 +146,12 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
     """
     vcjobs = result.get("vcjobs") or {}
     demand = Demand({}, {}) if jobs_only else demand_of(document, vcjobs)
-    jobs = jobs_of(result, demand.sizes)
     replay = document["replay"]
+    jobs = jobs_of(result, demand.sizes, float(replay.get("start_delay_seconds") or 0))
     end = float(replay["horizon_seconds"])
-    rows = {} if jobs_only else spans({**result, "end_seconds": end})
-    limits = {} if jobs_only else capabilities_of(document, end)
+    rows = {} if jobs_only else spans({**result, "end_seconds": inf})
+    counted = NOTHING if jobs_only else counted_of(document, end)
+    limits = {} if jobs_only else capabilities_of(document, end, counted)
     queues = [queue["metadata"]["name"] for queue in items(document.get("queues"))]
     parents = {(queue.get("spec") or {}).get("parent") for queue in items(document.get("queues"))}
     named = sorted({*queues, *jobs.queues, *rows} - {"root"})
@@ -160,7 +162,7 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
         sessions=int(result["sessions"]),
         jobs=jobs,
         evictions=_evictions(result["log"], jobs, lambda: pod_jobs(document, vcjobs)),
-        queues={name: _queue_steps(held, limits.get(name)) for name, held in rows.items()},
+        queues={name: _queue_steps(held, limits.get(name), counted) for name, held in rows.items()},
         leaves=tuple(name for name in named if name not in parents),
         pools=() if jobs_only else tuple(pools_of(document, end)),
         notes=tuple(result.get("notes") or ()),
@@ -197,13 +199,17 @@ def _evictions(log: Iterable[Json], jobs: Jobs, pods_of: Callable[[], Callable[[
     )
 
 
-def _queue_steps(held: Sequence[Span], capability: Mapping[str, Steps] | None) -> QueueSteps:
-    """Return a queue's amounts over time; between two ranges of rows all but its capability are zero."""
+def _queue_steps(held: Sequence[Span], capability: Mapping[str, Steps] | None, counted: Steps) -> QueueSteps:
+    """Return a queue's amounts over time.
+
+    Between two ranges of rows, and while no plugin counts queues, all but its capability are zero. The last
+    row of a queue that still has PodGroups has no end.
+    """
     found: dict[str, dict[str, Steps]] = {}
     ends = [
         span.end
         for span, following in zip(held, [*held[1:], None], strict=True)
-        if following is None or following.begin > span.end
+        if (inf if following is None else following.begin) > span.end
     ]
     for figure in FIGURES:
         resources = sorted({resource for span in held for resource in span.row[figure]})
@@ -211,5 +217,6 @@ def _queue_steps(held: Sequence[Span], capability: Mapping[str, Steps] | None) -
             changes = [(span.begin, float(span.row[figure].get(resource, 0.0))) for span in held]
             changes += [(end, 0.0) for end in ends]
             changes.sort(key=lambda change: change[0])
-            found.setdefault(figure, {})[resource] = Steps.of(changes)
+            steps = Steps.of(changes)
+            found.setdefault(figure, {})[resource] = product(steps, counted)
     return found if capability is None else {**found, "capability": capability}

@@ -126,6 +126,16 @@ def difference(whole: Steps, part: Steps) -> Steps:
     return Steps.from_changes(times, whole.at(times) - part.at(times))
 
 
+def product(one: Steps, other: Steps) -> Steps:
+    """Return the product of two functions.
+
+    >>> product(Steps.of([(0, 5), (3, 4)]), Steps.of([(2, 1), (4, 0)])).pairs()
+    [(2.0, 5.0), (3.0, 4.0), (4.0, 0.0)]
+    """
+    times = np.unique(np.concatenate([one.times, other.times]))
+    return Steps.from_changes(times, one.at(times) * other.at(times))
+
+
 def ratio(part: Steps, whole: Steps) -> Steps:
     """Return the quotient of two functions; 0 where the divisor is not above 0.
 

@@ -241,8 +241,8 @@ def _of_unstarted(record: Record) -> Iterator[Finding]:
 def _of_utilisation(record: Record) -> Iterator[Finding]:
     parts = utilisations(record)
     shown = [name for name in parts if name not in ("pods", "ephemeral-storage") and "hugepages" not in name]
-    if not shown:
-        return
+    if not shown or (record.jobs.names and not record.queues):
+        return  # without rows of queues no plugin counts what they have
     first = next((name for name in shown if name.endswith("/gpu")), shown[0])
     peak, _ = highest(ratio(record.allocated(first), record.capacity(first)), record.end)
     listed = ", ".join(f"{percent(parts[name])} of {named(name)}" for name in shown)

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import ceil, inf
 from typing import Any, NamedTuple
 
+from scheduler_core.model.queue import ROOT
+
 Result = Mapping[str, Any]
 Row = Mapping[str, Any]
 
@@ -36,20 +38,33 @@ class Span(NamedTuple):
 def spans(result: Result, among: Collection[str] | None = None) -> dict[str, list[Span]]:
     """Return each queue's rows with their spans of time, from time 0 to the last session.
 
-    A session does not count queues without PodGroups. So a queue's row ends when its last PodGroup is
-    deleted, and its next row begins with the first session that finds another one.
+    A session does not count queues without PodGroups, unless they are in a tree. So a queue's row ends when
+    its last PodGroup is deleted, and its next row begins with the first session that finds another one.
     """
     rows: dict[str, list[Row]] = {}
     for row in result["queues"]:
         if among is None or row["queue"] in among:
             rows.setdefault(row["queue"], []).append(row)
-    end, present = result["end_seconds"], presence(result)
+    end, present = result["end_seconds"], _counted(result)
     held: dict[str, list[Span]] = {}
     for name, of_queue in sorted(rows.items()):
         ends = [*(following["t"] for following in of_queue[1:]), end]
         whole = [Span(row["t"], until, row) for row, until in zip(of_queue, ends, strict=True)]
         held[name] = list(_within(whole, present[name])) if name in present else whole
     return held
+
+
+def _counted(result: Result) -> dict[str, list[Stretch]]:
+    """Return when sessions counted each queue with PodGroups, as stretches in order.
+
+    In a tree a session counts every queue. Then `root`, which has no PodGroups, has rows.
+    """
+    present = presence(result)
+    of_root = (row["t"] for row in result["queues"] if row["queue"] == ROOT)
+    in_tree = None if ROOT in present else next(of_root, None)
+    if in_tree is None:
+        return present
+    return {name: _merged([*found, (in_tree, inf)]) for name, found in present.items()}
 
 
 def presence(result: Result) -> dict[str, list[Stretch]]:

@@ -18,7 +18,7 @@ CONF = "actions: enqueue, allocate, reclaim, backfill\ntiers: []\n"
 
 
 def search(*findings: Finding, **changed: Any) -> Any:
-    """Return the search for findings of a forecast with 40 evictions."""
+    """Return the search for findings of a forecast with 10 evictions outside of loops."""
     given: dict[str, Any] = {
         "scenario": "plan",
         "forecast": {**DEFAULTS, "trace": "today", "period_seconds": 10.0, "seeds": 4, "targets": {"a": 600}},
@@ -27,15 +27,22 @@ def search(*findings: Finding, **changed: Any) -> Any:
         "node": "n0",
         "conf_text": CONF,
     }
-    return search_of(findings, 40, **{**given, **changed})
+    return search_of(findings, 10, **{**given, **changed})
 
 
 def test_missed_targets_and_loops_become_goals() -> None:
-    assert goals_of([LATE, MET, STARVED, LOOP], 40) == [
+    assert goals_of([LATE, MET, STARVED, LOOP], 10) == [
         {"figure": "wait_p95", "queue": "a", "at_most": "600s"},
         {"figure": "evictions", "at_most": 10},
     ]
     assert goals_of([MET, STARVED], 40) == []
+
+
+def test_a_target_of_weeks_is_written_as_a_duration() -> None:
+    late = Finding("target", "harm", "", 9.0, "a", {"status": "missed", "target_seconds": 1234567.5})
+    found = search(late)
+    assert found["goals"] == [{"figure": "wait_p95", "queue": "a", "at_most": "1234567.5s"}]
+    assert written_problems(found) == []
 
 
 def test_a_search_varies_the_queues_concerned_nodes_for_waits_and_actions_for_evictions() -> None:
@@ -73,6 +80,7 @@ def test_the_capability_is_raised_in_the_resource_at_which_jobs_waited() -> None
         "b": {"queue": "b", "field": "capability", "resource": "nvidia.com/gpu", "values": ["16", "32"]},
     }
     assert larger_capabilities([row("a", "cpu")], stated)["a"]["values"] == ["3", "6"]
+    assert larger_capabilities([row("a", "nvidia.com/gpu")], {"a": {"nvidia.com/gpu": "0"}}) == {}
 
 
 def test_the_search_has_the_trace_and_the_options_of_the_forecast() -> None:

@@ -117,6 +117,64 @@ def test_a_job_that_never_starts_waits_until_the_end() -> None:
     assert causes(rows["a"]) == (0, 0, 0, 300, 0)
 
 
+def single(*queues: Object, events: list[Object], conf: Object = PLAIN) -> CauseRow:
+    """Return the causes of queue a in a cluster of one node of four cores."""
+    document = scenario(
+        nodes=[node("n", cpu=4, memory="64Gi")],
+        queues=list(queues),
+        conf=conf,
+        replay={"period_seconds": 1, "horizon_seconds": 400, "events": events},
+    )
+    (row,) = [one for one in cause_rows(record_of(document, replay_document(document))) if one.queue == "a"]
+    return row
+
+
+def test_a_resource_of_which_a_queue_deserves_nothing_does_not_count_as_its_share() -> None:
+    events = [arriving(0, "first", "b", 3), arriving(10, "second", "a", 3)]
+    for event in events:
+        for member in event["create"]["pods"]:
+            member["spec"]["containers"][0]["resources"]["requests"]["memory"] = "1Gi"
+    some = single(queue("a", deserved={"cpu": 4}), queue("b", deserved={"cpu": 1}), events=events)
+    assert (causes(some), some.resources) == ((0, 0, 90, 0, 0), {"no_room": "cpu"})
+    none = single(queue("a"), queue("b", deserved={"cpu": 1}), events=events)
+    assert (causes(none), none.resources) == ((0, 90, 0, 0, 0), {})
+
+
+def test_a_capability_of_no_cpu_is_no_limit() -> None:
+    queues = (queue("a", deserved={"cpu": 4}, capability={"cpu": 0}), queue("b"))
+    row = single(*queues, events=[arriving(0, "first", "b", 3), arriving(10, "second", "a", 3)])
+    assert causes(row) == (0, 0, 90, 0, 0)
+
+
+def test_queues_have_no_limits_and_amounts_while_no_plugin_counts_them() -> None:
+    bare = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates"])
+    queues = (queue("a", deserved={"cpu": 4}, capability={"cpu": 4}), queue("b"))
+    arrivals = [arriving(0, "first", "a", 3), arriving(10, "second", "a", 3)]
+    from_50 = [*arrivals, {"at": 50, "scheduler_conf": bare}]
+    assert causes(single(*queues, events=from_50)) == (40, 0, 50, 0, 0)
+    assert causes(single(*queues, events=arrivals, conf=bare)) == (0, 0, 90, 0, 0)
+
+
+def test_a_pod_that_is_bound_while_the_others_start_delays_nothing() -> None:
+    # the first pod of a, which is enough, is bound at 5 and starts until 15; the second one is bound at 11
+    freed = arriving(0, "short", "b", 3)
+    freed["create"]["podgroups"][0]["metadata"]["annotations"]["queuecast/run-seconds"] = "1"
+    document = scenario(
+        nodes=[node("n", cpu=4), node("m", cpu=2)],
+        queues=[queue("a", deserved={"cpu": 4}), queue("b", deserved={"cpu": 4})],
+        conf=PLAIN,
+        replay={
+            "period_seconds": 1,
+            "horizon_seconds": 400,
+            "start_delay_seconds": 10,
+            "events": [freed, arriving(5, "first", "a", 2, members=2, least=1)],
+        },
+    )
+    record = record_of(document, replay_document(document))
+    (row,) = [one for one in cause_rows(record) if one.queue == "a"]
+    assert causes(row) == (0, 0, 0, 0, 10)
+
+
 def test_a_forecast_of_an_older_release_has_no_causes() -> None:
     record = forecast(1)[2]
     with np.load(BytesIO(packed(record))) as arrays:

@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 from planning.forecasts.jobs import NO_JOB, Jobs
-from planning.forecasts.record import Evictions, Record
+from planning.forecasts.record import FIGURES, Evictions, Record, record_of
 from planning.forecasts.steps import Floats, Steps, moments, total
 from planning.forecasts.storage import packed, unpacked
 from planning.forecasts.verdict import verdict
-from scheduler_core.replay import metrics
+from scheduler_core import prepare
+from scheduler_core.replay import Replay, metrics, replay_document
 from scheduler_core.replay.spans import spans
+from scheduler_core.validate import Inspection
 from tests.planning.forecasts import forecast
+from tests.scheduler_core.replays import storm_replay
 from tests.trials import trials
 
 SEEDS = range(12)
@@ -29,6 +32,23 @@ def test_amounts_over_time_equal_those_of_the_result(seed: int) -> None:
             assert steps.integral(0, record.end) == pytest.approx(metrics.integral(held, figure, "cpu"))
             for span in held:
                 assert steps.at(span.begin) == span.row[figure]["cpu"]
+
+
+@pytest.mark.parametrize("seed", trials(SEEDS, always=3))
+def test_amounts_at_a_moment_are_those_that_its_session_finds(seed: int) -> None:
+    # the queues of seed 2 are in a tree, and counted without jobs
+    document = storm_replay(seed)
+    record = record_of(document, replay_document(document))
+    for at in (0.0, 70.0, record.end):
+        replay = Replay(document, Inspection(document))
+        steps = replay.steps()
+        while replay.next_time is not None and replay.next_time < at:
+            next(steps)
+        found = prepare(replay.moment(at)).figures()["at_open"].get("queues", ())
+        for entry in found:
+            for figure in FIGURES:
+                for resource, amount in entry[figure].items():
+                    assert record.steps(entry["name"], figure, resource).at(at) == pytest.approx(amount)
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 import pytest
 
 from planning.forecasts.figures import eviction_rows
-from planning.forecasts.loops import eviction_loops
+from planning.forecasts.loops import eviction_loops, evictions_outside_loops
 from planning.forecasts.losses import losses, lost_by_eviction
 from planning.forecasts.moment import cluster_now
-from planning.forecasts.record import Record, record_of
+from planning.forecasts.record import Evictions, Record, record_of
 from planning.forecasts.starvation import starvations
 from planning.forecasts.targets import target_verdicts, waits_of
 from planning.forecasts.usage import use_rows
@@ -194,6 +195,29 @@ def test_a_loop_that_was_interrupted_says_so() -> None:
         assert loop.interrupted or gaps == {loop.interval}
     said = [finding.says for finding in verdict(record, {}) if finding.kind == "loop"]
     assert any("every 12 s with interruptions, 20 evictions at this interval" in one for one in said)
+
+
+@pytest.mark.parametrize("seed", trials(SEEDS, always=4))
+def test_each_eviction_is_in_loops_or_outside(seed: int) -> None:
+    record = record_of(document := storm_replay(seed), replay_document(document))
+    loops = eviction_loops(record)
+    outside = evictions_outside_loops(record)
+    assert 0 <= outside <= len(record.evictions.times)
+    # two loops of a pod share the eviction between their intervals
+    assert outside >= len(record.evictions.times) - sum(loop.evictions for loop in loops)
+    assert (outside == len(record.evictions.times)) == (not loops)
+
+
+def test_an_eviction_between_two_intervals_is_counted_once() -> None:
+    record = record_of(document := reclaiming_in_turns(1 / 6), replay_document(document))
+    times = np.array([0.0, 10.0, 20.0, 50.0, 80.0])
+    record = replace(
+        record,
+        jobs=replace(record.jobs, evictions=np.where(np.arange(len(record.jobs.names)) == 0, 5, 0)),
+        evictions=Evictions(times, np.zeros(5, np.int64), ("p",) * 5, np.full(5, -1), np.ones(5)),
+    )
+    assert [loop.evictions for loop in eviction_loops(record)] == [3, 3]
+    assert evictions_outside_loops(record) == 0
 
 
 def test_evictions_at_unequal_intervals_are_no_loop() -> None:

@@ -11,6 +11,7 @@ from planner.forecasts.selectors.verdicts import Verdict, verdict_of
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import state_of
 from planning.experiments.remedies import Json, larger_capabilities, node_for, search_of
+from planning.forecasts.loops import evictions_outside_loops
 from planning.forecasts.targets import submitted_in_time
 
 
@@ -25,7 +26,7 @@ def search_for(forecast: Forecast, scenario: Scenario, offer: Offer) -> Json | N
     options: dict[str, Any] = {**forecast.options, "trace": str(forecast.trace_id)}
     return search_of(
         verdict.findings,
-        forecast.summary["evictions"],
+        evictions_outside_loops(record_of(forecast)),
         scenario=scenario.name,
         forecast=options,
         of_queue=offer.of_queue,

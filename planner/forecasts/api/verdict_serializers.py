@@ -76,7 +76,8 @@ class CauseRowSerializer(serializers.Serializer[Any]):
         help_text="While the job would have taken its queue above its capability in a resource."
     )
     above_deserved = serializers.FloatField(
-        help_text="While it would not, but would have taken its queue above deserved."
+        help_text="While it would not, but would have taken its queue above deserved in a resource of which"
+        " the queue deserves some, or the queue deserved none of what the job requests."
     )
     no_room = serializers.FloatField(
         help_text="While neither, and the nodes had less free in total than it needs."
@@ -85,7 +86,8 @@ class CauseRowSerializer(serializers.Serializer[Any]):
         help_text="While enough was free in total: too full or unsuitable nodes, a limit, a gate, the order."
     )
     delays = serializers.FloatField(
-        help_text="Until the first session after the submission, and from the last bind until its pods ran."
+        help_text="Until the first session after the submission, and from the last bind that the job needed"
+        " until its pods ran."
     )
     resources = serializers.DictField(
         child=serializers.CharField(), help_text="By cause, the resource that it concerned for longest."

@@ -283,8 +283,7 @@ class ForecastPage:
     @property
     def can_be_searched(self) -> bool:
         """Whether an experiment can search for settings that remove the harm of the verdict."""
-        goals = goals_of(self.verdict.findings, self.forecast.summary["evictions"])
-        return bool(goals) and self.forecast.trace_id is not None
+        return bool(goals_of(self.verdict.findings, 0)) and self.forecast.trace_id is not None
 
     @cached_property
     def flows(self) -> Listing:
