@@ -42,6 +42,7 @@ def _own(row: Row) -> TraceJob:
     requests = {name: amount for name in ("cpu", "memory") if (amount := row.quantity(name))}
     if row.text("gpu"):
         requests[GPU] = str(row.count("gpu"))
+    requests |= {name: amount for name in row.resources if (amount := row.quantity(name))}
     return TraceJob(
         name=row.text("name"),
         queue=row.text("queue"),

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from statistics import median
 from typing import Any
 
 from traces.columns import GPU
 from traces.model import Trace, TraceJob
+from traces.requests import multiplied
 from traces.text import counted
 
-_QUANTITY = re.compile(r"([0-9.]+(?:[eE][-+]?[0-9]+)?)([A-Za-z]*)")
 RUN_SECONDS = "queuecast/run-seconds"
 GROUP_NAME = "scheduling.k8s.io/group-name"
 
@@ -134,16 +133,6 @@ def _pod(
         },
         "status": {"phase": "Pending"},
     }
-
-
-def multiplied(quantity: str, count: int) -> str:
-    """Return a multiple of a Kubernetes quantity; other texts are returned unchanged.
-
-    >>> multiplied("500m", 3), multiplied("1.5Gi", 2), multiplied("4", 8)
-    ('1500m', '3.0Gi', '32')
-    """
-    parts = _QUANTITY.fullmatch(quantity.strip())
-    return f"{Decimal(parts[1]) * count:f}{parts[2]}" if parts else quantity
 
 
 def dns_name(text: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from traces.model import Trace, TraceJob, TraceProblem, Unreadable, ordered
+from traces.requests import request_of
 from traces.text import counted, loaded, stamp
 
 Object = Mapping[str, Any]
@@ -52,35 +54,42 @@ def trace_of_objects(podgroups: Sequence[Object], pods: Sequence[Object]) -> Tra
         group = (metadata.get("annotations") or {}).get(GROUP_NAME)
         if group:
             members.setdefault(f"{metadata.get('namespace') or 'default'}/{group}", []).append(pod)
-    jobs = [job for podgroup in podgroups if (job := _job(podgroup, members)) is not None]
+    found = [job for podgroup in podgroups if (job := _job(podgroup, members)) is not None]
+    jobs = [job for job, _ in found]
     left_out = len(podgroups) - len(jobs)
     notes = [f"Left out: {counted(left_out, 'PodGroup')} without pods or creation time."] if left_out else []
     unknown = sum(job.run_seconds is None for job in jobs)
     if unknown:
         notes.append(f"Unknown: the run time of {counted(unknown, 'unfinished job')}.")
+    mixed = sum(is_mixed for _, is_mixed in found)
+    if mixed:
+        notes.append(f"Assumed: all pods of {counted(mixed, 'job')} request what most of them request.")
     if not jobs:
         return ordered(jobs, notes=notes)
     begin = min(job.submitted for job in jobs)
     return ordered([replace(job, submitted=job.submitted - begin) for job in jobs], stamp(begin), notes)
 
 
-def _job(podgroup: Object, members: Mapping[str, Sequence[Object]]) -> TraceJob | None:
+def _job(podgroup: Object, members: Mapping[str, Sequence[Object]]) -> tuple[TraceJob, bool] | None:
+    """Return the job of a PodGroup, and whether its pods differ; None without pods or creation time."""
     metadata, spec = podgroup.get("metadata") or {}, podgroup.get("spec") or {}
     key = f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
     created, pods = _seconds(metadata.get("creationTimestamp")), members.get(key, ())
     if created is None or not pods:
         return None
-    return TraceJob(
+    requests, constraints, is_mixed = _of_most(pods)
+    job = TraceJob(
         name=key.replace("/", "-"),
         queue=spec.get("queue") or "default",
         submitted=created,
         run_seconds=run_seconds_of(pods),
         pods=len(pods),
         min_member=min(max(int(spec.get("minMember") or 1), 1), len(pods)),
-        requests=_requests(pods[0]),
+        requests=requests,
         priority_class=spec.get("priorityClassName") or "",
-        constraints=constraints_of(pods[0]),
+        constraints=constraints,
     )
+    return job, is_mixed
 
 
 def constraints_of(pod: Object) -> dict[str, Any]:
@@ -117,15 +126,25 @@ def run_seconds_of(pods: Sequence[Object]) -> float | None:
     return run if run > 0 else None
 
 
+def _of_most(pods: Sequence[Object]) -> tuple[dict[str, str], dict[str, Any], bool]:
+    """Return request and node constraints of most pods, and whether others differ.
+
+    Of equally many, those with more resources count, then those of the first pod.
+    """
+    kinds: dict[str, list[int]] = {}
+    found = [(_requests(pod), constraints_of(pod)) for pod in pods]
+    for place, kind in enumerate(found):
+        kinds.setdefault(json.dumps(kind, sort_keys=True), []).append(place)
+    places = max(kinds.values(), key=lambda places: (len(places), len(found[places[0]][0])))
+    return *found[places[0]], len(kinds) > 1
+
+
 def _requests(pod: Object) -> dict[str, str]:
-    """Return the requests of a pod's first container, as written.
+    """Return the request of a pod.
 
     A pod that says nothing of CPU or memory requests none: that is known, other than in most traces.
     """
-    containers: Sequence[Object] = (pod.get("spec") or {}).get("containers") or ({},)
-    resources = containers[0].get("resources") or {}
-    written = {name: str(amount) for name, amount in (resources.get("requests") or {}).items()}
-    return dict(sorted(({"cpu": "0", "memory": "0"} | written).items()))
+    return dict(sorted(({"cpu": "0", "memory": "0"} | request_of(pod.get("spec") or {})).items()))
 
 
 def _seconds(text: object) -> float | None:

@@ -21,6 +21,8 @@ _QUANTITY = re.compile(
     r"\+?(\d{1,18}\.?\d{0,18}|\.\d{1,18})([eE][-+]?\d{1,2}|[numkMGTPE]|[KMGTPE]i)?", re.ASCII
 )
 
+_RESOURCE = re.compile(r"[^/]+/|hugepages-|ephemeral-storage$", re.ASCII)
+
 
 class Problems:
     """The problems found so far, at most the first hundred."""
@@ -53,6 +55,11 @@ class Row:
         self.line = line
         self._cells = cells
         self._problems = problems
+
+    @property
+    def resources(self) -> list[str]:
+        """Return the columns named after a resource that has no fixed column, such as ``amd.com/gpu``."""
+        return [name for name in self._cells if name and _RESOURCE.match(name)]
 
     def text(self, column: str) -> str:
         """Return a cell; empty if missing."""

@@ -132,18 +132,21 @@ def _is_request(quantity: str) -> bool:
 
 
 def csv_of(trace: Trace) -> str:
-    """Return a trace as our own CSV; with a column for node constraints if it has any."""
+    """Return a trace as our own CSV; with columns for further resources and node constraints if any."""
     written = StringIO(newline="")
     writer = csv.writer(written, lineterminator="\n")
-    constrained = any(job.constraints is not None for job in trace.jobs)
-    writer.writerow([*_COLUMNS, "constraints"] if constrained else _COLUMNS)
+    others = sorted({name for job in trace.jobs for name in job.requests} - set(_REQUESTED))
+    limits = ["constraints"] if any(job.constraints is not None for job in trace.jobs) else []
+    writer.writerow([*_COLUMNS, *others, *limits])
     for job in trace.jobs:
         run = "" if job.run_seconds is None else f"{job.run_seconds:g}"
         requests = [job.requests.get(name, "") for name in _REQUESTED]
         size = [job.pods, job.min_member, *requests]
         row = [job.name, job.queue, job.submitted, run, *size, job.priority_class, job.user]
-        limits = "" if job.constraints is None else json.dumps(job.constraints, ensure_ascii=False)
-        writer.writerow([*row, limits] if constrained else row)
+        row += [job.requests.get(name, "") for name in others]
+        if limits:
+            row.append("" if job.constraints is None else json.dumps(job.constraints, ensure_ascii=False))
+        writer.writerow(row)
     return written.getvalue()
 
 
