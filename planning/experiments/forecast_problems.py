@@ -41,8 +41,9 @@ def _options(document: Json, work: Work) -> Iterator[Found]:
     options = {**work.options, "targets": {}}
     for problem in option_problems(options, trace_queues=queues or (), queues=leaf_queues(document)):
         yield "option", f"forecast.{problem.path}", problem.message.rstrip("."), str(problem.fix)
-    timed, wrong = timed_changes(document, options["changes"], str(document.get("now") or ""))
-    for problem in [*wrong, *late_problems(timed, float(options["horizon_seconds"]))]:
+    horizon = float(options["horizon_seconds"])
+    timed, wrong = timed_changes(document, options["changes"], str(document.get("now") or ""), horizon)
+    for problem in [*wrong, *late_problems(timed, horizon)]:
         yield "change", f"forecast.{problem.path}", problem.message, str(problem.fix)
 
 

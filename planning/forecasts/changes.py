@@ -8,7 +8,7 @@ from typing import Any
 
 import manifests
 from planning.documents import items
-from planning.forecasts.clock import FORMS, seconds_until
+from planning.forecasts.clock import FORMS, duration, seconds_until, spelled
 from planning.nodes import MOST_NODES, node_like, numbered_names, pool_name
 from planning.queue_edits import queue_problems
 from planning.queues import merge_patch
@@ -26,17 +26,20 @@ KINDS = {
     "scheduler_conf": "the text of a scheduler configuration",
 }
 WAYS = {"delete": "deleted with their pods", "drain": "drained", "lose": "lost"}
+_TIMES = {"at", "every"}
 _KEYS = {
-    "queue": {"at", "queue", "set", "state"},
-    "pool": {"at", "pool", "add", "remove", "how"},
-    "nodes": {"at", "nodes", "how"},
-    "scheduler_conf": {"at", "scheduler_conf"},
+    "queue": {*_TIMES, "queue", "set", "state"},
+    "pool": {*_TIMES, "pool", "add", "remove", "how"},
+    "nodes": {*_TIMES, "nodes", "how"},
+    "scheduler_conf": {*_TIMES, "scheduler_conf"},
 }
+MOST_REPEATS = 1_000
+"""The most times that one change happens."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """A change with its time.
+    """A change with its time; one that repeats occurs several times.
 
     Attributes
     ----------
@@ -57,11 +60,25 @@ class Timed:
     place: int
 
 
-def timed_changes(document: Json, changes: Sequence[Json], begin: str) -> tuple[list[Timed], list[Problem]]:
+def timed_changes(
+    document: Json, changes: Sequence[Json], begin: str, horizon: float
+) -> tuple[list[Timed], list[Problem]]:
     """Return the changes of a scenario in order of time, or all of their problems.
 
     Each applies to the result of those before it: of two changes of a queue the second keeps what the first
     has set.
+
+    Parameters
+    ----------
+    document : mapping
+        The scenario.
+    changes : sequence of mapping
+        As they were written.
+    begin : str
+        The RFC 3339 time of second 0, empty without a clock.
+    horizon : float
+        Until when changes repeat, in seconds.
+
     """
     problems: list[Problem] = []
     read: list[tuple[float, int, Json]] = []
@@ -76,19 +93,39 @@ def timed_changes(document: Json, changes: Sequence[Json], begin: str) -> tuple[
             found.append(
                 _problem(place, "at", f"{repr(change.get('at'))[:60]} is not a moment of the forecast", FORMS)
             )
+        if at is not None and not found:
+            times, found = _times(change, place, at, horizon)
+            read += [(time, place, change) for time in times]
         problems += found
-        if not found and at is not None:
-            read.append((at, place, change))
     state = _State(document)
-    timed = []
+    timed, impossible = [], set[int]()
     for at, place, change in sorted(read, key=lambda entry: entry[:2]):
+        if place in impossible:
+            continue
         made = state.make(change, place)
         if isinstance(made, tuple):
             event, message = made
             timed.append(Timed(at, {"at": at, **event}, message, place))
         else:
+            impossible.add(place)
             problems += made
     return timed, problems
+
+
+def _times(change: Json, place: int, at: float, horizon: float) -> tuple[list[float], list[Problem]]:
+    """Return the times of a change whose first is `at`, or why its interval is invalid."""
+    if "every" not in change:
+        return [at], []
+    every = duration(change["every"])
+    if not every:
+        message = f"{repr(change['every'])[:60]} is not an interval above 0"
+        return [], [_problem(place, "every", message, "write a time such as 1d, 12h or 90m")]
+    count = int(max(horizon - at, 0.0) / every) + 1
+    if count > MOST_REPEATS:
+        message = f"the change would happen {count:,} times, more than {MOST_REPEATS:,}"
+        fix = f"choose an interval of at least {spelled((horizon - at) / (MOST_REPEATS - 1))}"
+        return [], [_problem(place, "every", message, fix)]
+    return [at + number * every for number in range(count)], []
 
 
 def _kind(change: Json) -> str | None:

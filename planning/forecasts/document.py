@@ -153,7 +153,7 @@ def forecast_with(
 
     """
     known = run_times(document, times.default_run)
-    timed, problems = timed_changes(document, changes, str(document.get("now") or ""))
+    timed, problems = timed_changes(document, changes, str(document.get("now") or ""), times.horizon)
     problems += late_problems(timed, times.horizon)
     changed = [change.event for change in timed]
     events = sorted([*arrivals.events, *changed], key=lambda event: float(event["at"]))

@@ -44,6 +44,8 @@ class TypedChange:
         The name of a queue or a pool, or names of nodes.
     value : str
         Fields of a queue such as ``weight=5 capability.cpu=8``, or a number of nodes.
+    every : str
+        The interval at which it repeats, empty for none.
 
     """
 
@@ -51,6 +53,7 @@ class TypedChange:
     happens: str
     subject: str
     value: str
+    every: str = ""
 
 
 def change_of(row: TypedChange, place: int) -> tuple[dict[str, Any], list[Problem]]:
@@ -61,7 +64,7 @@ def change_of(row: TypedChange, place: int) -> tuple[dict[str, Any], list[Proble
     >>> change_of(TypedChange("Tuesday", "lose", "gpu", "3"), 0)[0]
     {'at': 'Tuesday', 'pool': 'gpu', 'remove': 3, 'how': 'lose'}
     """
-    begun = {"at": row.at}
+    begun = {"at": row.at, **({"every": row.every} if row.every else {})}
     if row.happens == QUEUE:
         patch, problems = _patch(row.value, place)
         return {**begun, "queue": row.subject, "set": patch}, problems
@@ -127,19 +130,30 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class ListedChange:
+    """A change by the first time that it happens, and how often it happens."""
+
+    at: float
+    says: str
+    times: int
+    every: str
+    """The interval in words, empty if it happens once."""
+
+
+@dataclass(frozen=True)
 class Timeline:
     """Changes on a time axis.
 
     Attributes
     ----------
-    changes : tuple of Timed
-        In their order of time.
+    changes : tuple of ListedChange
+        By the first time.
     marks, ticks : tuple of Mark
-        The numbered changes, and the labels of the axis.
+        The changes with their numbers in this list, and the labels of the axis.
 
     """
 
-    changes: tuple[Timed, ...]
+    changes: tuple[ListedChange, ...]
     marks: tuple[Mark, ...]
     ticks: tuple[Mark, ...]
 
@@ -157,7 +171,18 @@ def timeline(changes: Sequence[Timed], horizon: float) -> Timeline:
         Mark(1000 * number * step / whole, spelled(number * step) if number else "0")
         for number in range(count)
     ]
-    marks = [
-        Mark(1000 * min(change.at / whole, 1.0), str(number)) for number, change in enumerate(changes, 1)
+    of_place: dict[int, list[Timed]] = {}
+    for change in changes:
+        of_place.setdefault(change.place, []).append(change)
+    listed = [
+        ListedChange(
+            same[0].at, same[0].says, len(same), spelled(same[1].at - same[0].at) if same[1:] else ""
+        )
+        for same in of_place.values()
     ]
-    return Timeline(tuple(changes), tuple(marks), tuple(ticks))
+    marks = [
+        Mark(1000 * min(change.at / whole, 1.0), str(number))
+        for number, same in enumerate(of_place.values(), 1)
+        for change in same
+    ]
+    return Timeline(tuple(listed), tuple(marks), tuple(ticks))

@@ -239,7 +239,7 @@ def test_changes_become_events_in_order_of_time() -> None:
         {"at": "19:00", "queue": "batch", "set": {"reclaimable": False}},
         {"at": "1h", "queue": "a", "state": "closed"},
     ]
-    timed, problems = timed_changes(SCENARIO, changes, SCENARIO["now"])
+    timed, problems = timed_changes(SCENARIO, changes, SCENARIO["now"], 1e6)
     assert problems == []
     assert [(change.at, change.says) for change in timed] == [
         (3600, "Queue a is closed."),
@@ -252,15 +252,49 @@ def test_changes_become_events_in_order_of_time() -> None:
     assert timed[3].event == {"at": 44 * 3600, "delete": {"nodes": ["gpu-1", "gpu-2", "gpu-3"]}}
 
 
+def test_a_change_repeats_until_the_end() -> None:
+    changes = [
+        {"at": "18:00", "every": "1d", "queue": "batch", "set": {"weight": 5}},
+        {"at": "06:00", "every": 86400, "queue": "batch", "set": {"weight": 1}},
+        {"at": "1d", "queue": "a", "state": "closed"},
+    ]
+    timed, problems = timed_changes(SCENARIO, changes, SCENARIO["now"], 66 * HOUR)
+    assert problems == []
+    assert [(change.at / HOUR, change.place) for change in timed] == [
+        (6, 0), (18, 1), (24, 2), (30, 0), (42, 1), (54, 0), (66, 1),
+    ]  # fmt: skip
+    weights = [change.event["replace"]["queues"][0]["spec"]["weight"] for change in timed if change.place < 2]
+    assert weights == [5, 1, 5, 1, 5, 1]
+    line = timeline(timed, 66 * HOUR)
+    assert [(change.at / HOUR, change.times, change.every) for change in line.changes] == [
+        (6, 3, "1 d"), (18, 3, "1 d"), (24, 1, ""),
+    ]  # fmt: skip
+    assert [mark.label for mark in line.marks] == ["1", "1", "1", "2", "2", "2", "3"]
+
+
+@pytest.mark.parametrize("every", ["0s", "soon", "", None, True, [], -1, "1m"])
+def test_an_interval_is_a_time_above_zero_and_not_too_short(every: Any) -> None:
+    change = {"at": 0, "every": every, "queue": "a", "state": "closed"}
+    timed, (problem,) = timed_changes(SCENARIO, [change], "", 1e6)
+    assert (timed, problem.path) == ([], "changes[0].every")
+    assert problem.fix
+
+
+def test_a_repeated_change_that_becomes_impossible_is_one_problem() -> None:
+    change = {"at": 0, "every": "1h", "pool": "gpu", "remove": 3}
+    timed, (problem,) = timed_changes(SCENARIO, [change], "", 1e5)
+    assert (len(timed), problem.path) == (1, "changes[0].remove")
+
+
 def test_nodes_that_are_lost_or_drained_are_not_chosen_again() -> None:
     changes = [{"at": hour * HOUR, "pool": "gpu", "remove": 2, "how": "drain"} for hour in (1, 2, 3)]
-    timed, problems = timed_changes(SCENARIO, changes, "")
+    timed, problems = timed_changes(SCENARIO, changes, "", 1e6)
     assert [change.event["drain"]["nodes"] for change in timed] == [["gpu-2", "gpu-3"], ["gpu-0", "gpu-1"]]
     assert [problem.message for problem in problems] == ["there is no pool 'gpu' at that time"]
 
 
 def test_a_pool_grows_by_copies_of_its_nodes() -> None:
-    (change,), _ = timed_changes(SCENARIO, [{"at": 60, "pool": "gpu", "add": 2}], "")
+    (change,), _ = timed_changes(SCENARIO, [{"at": 60, "pool": "gpu", "add": 2}], "", 1e6)
     first, second = change.event["create"]["nodes"]
     assert (first["metadata"]["name"], second["metadata"]["name"]) == ("gpu-0-more-1", "gpu-0-more-2")
     assert first["status"]["allocatable"]["cpu"] == "8"
@@ -278,7 +312,7 @@ def test_every_problem_of_the_changes_is_reported_with_its_place() -> None:
         {"at": 1, "scheduler_conf": "actions: ["},
         "at 18:00",
     ]
-    timed, problems = timed_changes(SCENARIO, changes, "")
+    timed, problems = timed_changes(SCENARIO, changes, "", 1e6)
     assert timed == []
     assert {problem.path for problem in problems} >= {
         "changes[0].at", "changes[1].queue", "changes[2].remove", "changes[3].how", "changes[3].extra",
@@ -306,7 +340,7 @@ def test_every_problem_of_the_changes_is_reported_with_its_place() -> None:
     ],
 )
 def test_a_change_of_the_wrong_form_is_refused_at_its_part(change: dict[str, Any], part: str) -> None:
-    _, problems = timed_changes(SCENARIO, [{"at": 1, **change}], "")
+    _, problems = timed_changes(SCENARIO, [{"at": 1, **change}], "", 1e6)
     assert [(problem.path, bool(problem.fix)) for problem in problems] == [(f"changes[0].{part}", True)]
 
 
@@ -322,7 +356,7 @@ def test_a_change_of_the_wrong_form_is_refused_at_its_part(change: dict[str, Any
 )
 def test_odd_fields_of_a_form_row_are_problems(value: str, says: str | None) -> None:
     change, unread = change_of(TypedChange("18:00", "queue", "a", value), 0)
-    _, refused = timed_changes(SCENARIO, [{**change, "at": 1}], "")
+    _, refused = timed_changes(SCENARIO, [{**change, "at": 1}], "", 1e6)
     assert [problem.message for problem in unread] == ([says] if says else [])
     assert unread or [problem.path for problem in refused] == ["changes[0].set"]
 

@@ -14,12 +14,20 @@ Texts = Mapping[str, str]
 MOST_CHANGES = 100
 LABELS = {
     "at": "When change {} happens",
+    "every": "How often change {} repeats",
     "happens": "What change {} is",
     "subject": "What change {} happens to",
     "value": "Fields or count of change {}",
 }
 """The fields of a row, with their names for screen readers."""
-_TYPED_IN = {"at": "at", "happens": "happens", "queue": "subject", "pool": "subject", "nodes": "subject"}
+_TYPED_IN = {
+    "at": "at",
+    "every": "every",
+    "happens": "happens",
+    "queue": "subject",
+    "pool": "subject",
+    "nodes": "subject",
+}
 """The field of each part of a change; its new value or count is in the last field."""
 
 
@@ -28,6 +36,8 @@ class ChangeForm(TypedForm):
 
     at = forms.CharField(required=False)
     at.widget.attrs["placeholder"] = "Tuesday 18:00"
+    every = forms.CharField(required=False)
+    every.widget.attrs["placeholder"] = "once, or 1d"
     happens = forms.CharField(required=False, widget=forms.Select(choices=[*HAPPENS.items()]))
     subject = forms.CharField(required=False)
     subject.widget.attrs |= {"placeholder": "queue, pool or nodes", "list": "change-subjects"}

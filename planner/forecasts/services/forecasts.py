@@ -48,9 +48,9 @@ def forecast_create(
         effective, trace_queues=trace.queues, queues=queues_for_jobs(state.ordered_queues())
     )
     if effective["changes"]:
-        document = json.loads(frozen)
-        timed, found = timed_changes(document, effective["changes"], str(document.get("now") or ""))
-        problems += [*found, *late_problems(timed, float(effective["horizon_seconds"]))]
+        document, horizon = json.loads(frozen), float(effective["horizon_seconds"])
+        timed, found = timed_changes(document, effective["changes"], str(document.get("now") or ""), horizon)
+        problems += [*found, *late_problems(timed, horizon)]
     if problems:
         raise Invalid(problems)
     content = Blob.of(frozen)

@@ -98,8 +98,9 @@ class ForecastPage:
         if not self.forecast.options["changes"]:
             return None
         document = self.forecast.input.document()
-        timed, _ = timed_changes(document, self.forecast.options["changes"], self.record.begin)
-        return timeline(timed, self.record.end)
+        record, changes = self.record, self.forecast.options["changes"]
+        timed, _ = timed_changes(document, changes, record.begin, record.end)
+        return timeline(timed, record.end)
 
     @cached_property
     def costs(self) -> Costs | None:

@@ -82,13 +82,15 @@ class TypedChanges:
             return timeline([], self._horizon), []
         broken = {place_of(problem) for problem in self.unread}
         places = [place for place in range(len(self.changes)) if place not in broken]
-        timed, found = timed_changes(self._document, [self.changes[place] for place in places], self.begin)
+        timed, found = timed_changes(
+            self._document, [self.changes[place] for place in places], self.begin, self._horizon
+        )
         if "horizon_seconds" not in self.typed or duration(self.typed["horizon_seconds"]):
             found += late_problems(timed, self._horizon)
         problems = [_at(one, places[place_of(one)]) for one in found]
         for place in sorted(broken):
             # Of a change that cannot be read as a whole, its time and its queue can be checked.
-            _, found = timed_changes(self._document, [self.changes[place]], self.begin)
+            _, found = timed_changes(self._document, [self.changes[place]], self.begin, self._horizon)
             problems += [_at(one, place) for one in found if (one.path or "").endswith((".at", ".queue"))]
         return timeline(timed, self._horizon), problems
 

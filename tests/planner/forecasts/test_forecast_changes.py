@@ -62,6 +62,18 @@ def test_timed_changes_are_frozen_with_the_forecast_and_shown_on_its_axis(
     assert [float(x) for x in re.findall(r'cx="([\d.]+)"', content)] == pytest.approx([20.8, 750.0], abs=0.1)
 
 
+def test_a_change_repeats_at_the_interval_of_its_row(browser: Client, scenario: Scenario) -> None:
+    sent = {**form_data(WEIGHT, LOST), "horizon_seconds": "3d", "change-0-every": "1d"}
+    wrong = browser.post(page_of(scenario), {**sent, "change-1-every": "never"})
+    assert (wrong.status_code, wrong.context["timed"].rows[1].errors.keys()) == (422, {"every"})
+    assert browser.post(page_of(scenario), sent).status_code == 302
+    forecast = Forecast.objects.get()
+    assert [change.get("every") for change in forecast.options["changes"]] == ["1d", None]
+    content = browser.get(f"/forecasts/{forecast_done(forecast).pk}/").content.decode()
+    assert len(re.findall(r"<circle class=\"timeline__mark\"", content)) == 4
+    assert re.search(r"weight 5\.\s+It repeats every 1 d, 3 times in all\.", content)
+
+
 def test_every_invalid_change_and_option_is_reported_with_its_row(
     browser: Client, scenario: Scenario
 ) -> None:
