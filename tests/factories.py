@@ -14,7 +14,7 @@ from planner.experiments.models import Experiment
 from planner.experiments.services.experiments import experiment_create
 from planner.forecasts.models import Forecast, WorkloadTrace
 from planner.forecasts.services.forecasts import forecast_create
-from planner.forecasts.services.traces import trace_create
+from planner.forecasts.services.traces import trace_create, trace_of_text
 from planner.runs.models import Run
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Rebase, Scenario
@@ -181,7 +181,7 @@ fourth,other,180,60,1,1,1,1Gi
 
 def workload(text: str = TRACE, *, name: str = "four jobs") -> WorkloadTrace:
     """Return a small workload with one queue that the small cluster lacks."""
-    return trace_create(workspace=workspace(), name=name, text=text, user=user())
+    return trace_create(workspace=workspace(), name=name, read=trace_of_text(text=text), user=user())
 
 
 def forecast(of: Scenario | None = None, *, under: WorkloadTrace | None = None, **options: Any) -> Forecast:

@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
@@ -35,18 +36,14 @@ def once(
     def answered_once(
         view: View, request: Request, /, *args: Params.args, **kwargs: Params.kwargs
     ) -> Response:
-        key = request.headers.get("Idempotency-Key")
-        if key is None or is_dry(request):
+        key = _key(request)
+        if key is None:
             return call(view, request, *args, **kwargs)
-        if not 0 < len(key) <= LONGEST:
-            raise _refusal(f"Send 1 to {LONGEST} characters.", "idempotency_key_length")
         fingerprint = _fingerprint(request)
         with transaction.atomic():
             kept = _kept(request, key, fingerprint)
-            if kept.fingerprint != fingerprint:
-                raise _refusal("This key was used with a different body.", "idempotency_key_reused")
-            if kept.status:
-                return _replayed(kept)
+            if first := _first_answer(kept, fingerprint):
+                return first
             response = call(view, request, *args, **kwargs)
             kept.status, kept.body = response.status_code, _without_secret(view, response.data)
             kept.etag = response.headers.get("ETag", "")
@@ -56,14 +53,51 @@ def once(
     return answered_once
 
 
+def first_answer(request: Request) -> Response | None:
+    """Return the response to the first call with the key of this call; None if there was none (1 query).
+
+    A call that computes for seconds asks before, and passes what it has computed to a method that is `once`:
+    SQLite has one write lock, which the transaction of the key takes.
+    """
+    key = _key(request)
+    kept = None if key is None else _of_caller(request).filter(key=key, created__gte=_oldest()).first()
+    return None if kept is None else _first_answer(kept, _fingerprint(request))
+
+
+def _key(request: Request) -> str | None:
+    """Return the key of a call; None without one, and in a dry run."""
+    key = request.headers.get("Idempotency-Key")
+    if key is None or is_dry(request):
+        return None
+    if not 0 < len(key) <= LONGEST:
+        raise _refusal(f"Send 1 to {LONGEST} characters.", "idempotency_key_length")
+    return key
+
+
+def _first_answer(kept: IdempotencyKey, fingerprint: str) -> Response | None:
+    if kept.fingerprint != fingerprint:
+        raise _refusal("This key was used with a different body.", "idempotency_key_reused")
+    return _replayed(kept) if kept.status else None
+
+
+def _caller(request: Request) -> str:
+    return getattr(request.auth, "digest", None) or f"account {request.user.pk}"
+
+
+def _of_caller(request: Request) -> QuerySet[IdempotencyKey]:
+    return IdempotencyKey.objects.filter(caller=_caller(request))
+
+
+def _oldest() -> datetime:
+    """Return since when keys are kept."""
+    return timezone.now() - KEPT
+
+
 def _kept(request: Request, key: str, fingerprint: str) -> IdempotencyKey:
     """Return the row of this key; one older than a day is deleted first."""
-    caller = getattr(request.auth, "digest", None) or f"account {request.user.pk}"
-    mine = IdempotencyKey.objects.filter(caller=caller)
-    mine.filter(created__lt=timezone.now() - KEPT).delete()
-    row, _ = IdempotencyKey.objects.get_or_create(
-        caller=caller, key=key, defaults={"fingerprint": fingerprint}
-    )
+    mine = _of_caller(request)
+    mine.filter(created__lt=_oldest()).delete()
+    row, _ = mine.get_or_create(key=key, defaults={"caller": _caller(request), "fingerprint": fingerprint})
     return row
 
 

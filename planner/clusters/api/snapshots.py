@@ -17,7 +17,7 @@ from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.deletion import deleted
-from planner.api.idempotency import once
+from planner.api.idempotency import first_answer, once
 from planner.api.parsers import JsonCluster
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, WORKSPACE, answers, listed
 from planner.api.serializers import ImportSerializer
@@ -28,7 +28,13 @@ from planner.clusters.api.serializers import SnapshotFiles, SnapshotSerializer, 
 from planner.clusters.models import Blob, Snapshot
 from planner.clusters.selectors.imports import imports
 from planner.clusters.selectors.snapshots import snapshots
-from planner.clusters.services.imports import cluster_read_apart, import_create, is_large, packed_files
+from planner.clusters.services.imports import (
+    ClusterRead,
+    cluster_read_apart,
+    import_create,
+    is_large,
+    packed_files,
+)
 from planner.clusters.services.snapshots import cluster_import
 from planning.importing import OpenFiles
 
@@ -65,7 +71,7 @@ class SnapshotList(TableList):
             "provenance": ("API: " + ", ".join(label for label, _ in files))[:500],
         }
         if not is_large(files):
-            return self._imported(request, files, facts)
+            return first_answer(request) or self._imported(request, cluster_read_apart(files), facts)
         response = self._handed_on(request, packed_files(files), facts)
         cluster_import = get_object_or_404(imports(self.user), pk=response.data["id"])
         response["Location"] = reverse("api:import", args=[cluster_import.pk])
@@ -75,9 +81,8 @@ class SnapshotList(TableList):
         return response
 
     @once
-    def _imported(self, request: Request, files: OpenFiles, facts: Mapping[str, Any]) -> Response:
-        """Read files and store the snapshot in this request."""
-        read = cluster_read_apart(files)
+    def _imported(self, request: Request, read: ClusterRead, facts: Mapping[str, Any]) -> Response:
+        """Store what was read."""
         with saved_unless_dry(request):
             snapshot = cluster_import(read=read, owner=self.user, **facts)
         return made(request, SnapshotSerializer(snapshot).data, status.HTTP_201_CREATED)

@@ -12,7 +12,7 @@ from planner.clusters.sealing import opened
 from planner.clusters.services.imports import ClusterRead, kept_of, moment
 from planner.clusters.services.reading_process import Read, reading
 from planner.clusters.services.snapshots import snapshot_store
-from planner.runs.services.bundles import bundle_store
+from planner.runs.services.bundles import BundleRead, bundle_store
 from planner.work.execution import Watch, retry_on_db_error
 from planner.work.lifecycle import Claim, work_end
 
@@ -60,7 +60,8 @@ def _finish(claim: Claim[Import], read: Read, found: ClusterRead | None, frozen:
     if found is not None and read.about is not None and frozen is not None:
         # The sender's current permissions count: a run is queued in the sender's name.
         user = None if mine.owner is None else mine.owner.acting(Role.EDITOR)
-        run = bundle_store(read=found, about=read.about, frozen=frozen, workspace=mine.workspace, user=user)
+        bundle = BundleRead(found, read.about, frozen)
+        run = bundle_store(read=bundle, workspace=mine.workspace, user=user)
         made = {"run": run, "snapshot": run.scenario.snapshot}
     elif found is not None and found.content is not None:
         made["snapshot"] = snapshot_store(

@@ -11,7 +11,7 @@ from planner.experiments.selectors.applying import alone_forecast, applied, cell
 from planner.experiments.selectors.cells import CellRow, Cells
 from planner.forecasts.models import Forecast, WorkloadTrace
 from planner.forecasts.services.forecasts import forecast_create
-from planner.forecasts.services.traces import trace_create
+from planner.forecasts.services.traces import trace_create, trace_of_text
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.documents import Wanted, document_update
@@ -64,8 +64,7 @@ def cell_forecast(*, experiment: Experiment, number: int, user: User | None = No
         trace = trace_create(
             workspace=experiment.workspace,
             name=f"{experiment.name}{drawn}"[:253],
-            text=alone.workload,
-            provenance=f"experiment {experiment.name}{drawn}"[:500],
+            read=trace_of_text(text=alone.workload, provenance=f"experiment {experiment.name}{drawn}"[:500]),
             user=user,
         )
     return forecast_create(scenario=scenario, trace=trace, options=alone.options, user=user)

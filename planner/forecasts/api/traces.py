@@ -1,5 +1,6 @@
 """API calls that import and show workload traces."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -11,8 +12,9 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.accounts.models import Workspace
 from planner.api.access import WorkspaceView, made, saved_unless_dry
-from planner.api.idempotency import once
+from planner.api.idempotency import first_answer, once
 from planner.api.parsers import JsonBody
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, WORKSPACE, answers, listed
 from planner.api.tables import TableList
@@ -22,11 +24,13 @@ from planner.forecasts.api.trace_serializers import TracePreviewSerializer, Trac
 from planner.forecasts.models import WorkloadTrace
 from planner.forecasts.selectors.traces import trace_preview, traces
 from planner.forecasts.services.traces import (
+    TraceRead,
     file_text,
     trace_create,
     trace_delete,
-    trace_generate,
+    trace_of_patterns,
     trace_of_snapshot,
+    trace_of_text,
 )
 
 
@@ -49,27 +53,33 @@ class TraceList(TableList):
         parameters=[DRY_RUN, IDEMPOTENCY_KEY, WORKSPACE],
         filters=False,
     )
-    @once
     def post(self, request: Request) -> Response:
         """Store a trace: a text, a file (plain or gzip), the jobs of a snapshot, or a generated one."""
         workspace = self.workspace_for_import()
         serializer = TraceUpload(data=request.data)
         serializer.is_valid(raise_exception=True)
         sent = serializer.validated_data
-        facts: dict[str, Any] = {"workspace": workspace, "name": sent["name"], "user": self.user}
+        return first_answer(request) or self._stored(
+            request, {"workspace": workspace, "name": sent["name"], "read": self._read(sent, workspace)}
+        )
+
+    def _read(self, sent: Mapping[str, Any], workspace: Workspace) -> TraceRead:
+        """Return the trace of a body."""
+        if "generate" in sent:
+            return trace_of_patterns(**sent["generate"])
+        if "jobs_of" in sent:
+            snapshot = get_object_or_404(snapshots(self.user), pk=sent["jobs_of"]["snapshot"])
+            return trace_of_snapshot(workspace=workspace, snapshot=snapshot, since=sent["jobs_of"]["since"])
+        file = sent.get("file")
+        text = sent["text"] if file is None else file_text(file)
+        origin = "API" if file is None else f"API: {file.name}"[:500]
+        return trace_of_text(text=text, format_name=sent.get("format", ""), provenance=origin)
+
+    @once
+    def _stored(self, request: Request, facts: Mapping[str, Any]) -> Response:
+        """Store a trace that was read."""
         with saved_unless_dry(request):
-            if "generate" in sent:
-                trace = trace_generate(**facts, **sent["generate"])
-            elif "jobs_of" in sent:
-                snapshot = get_object_or_404(snapshots(self.user), pk=sent["jobs_of"]["snapshot"])
-                trace = trace_of_snapshot(**facts, snapshot=snapshot, since=sent["jobs_of"]["since"])
-            else:
-                file = sent.get("file")
-                text = sent["text"] if file is None else file_text(file)
-                origin = "API" if file is None else f"API: {file.name}"[:500]
-                trace = trace_create(
-                    text=text, format_name=sent.get("format", ""), provenance=origin, **facts
-                )
+            trace = trace_create(user=self.user, **facts)
         return made(request, TraceSerializer(trace).data, status.HTTP_201_CREATED)
 
 

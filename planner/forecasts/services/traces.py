@@ -3,6 +3,7 @@
 import gzip
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from io import BytesIO
 from typing import IO, Any
 
@@ -17,86 +18,73 @@ from planner.forecasts.models import WorkloadTrace
 from planner.rules import row_create
 from planning.forecasts.backtest import real_work
 from planning.forecasts.clock import instant
-from planning.forecasts.trace_texts import Read, csv_of, generated_text, read_workload
+from planning.forecasts.trace_texts import csv_of, generated_text, read_workload
 from planning.forecasts.workload import own_trace
 from planning.rows import Problem
+from traces import Trace
 
 MOST_BYTES = 50_000_000
 """The size limit of one trace; 82,000 jobs of the Philly trace are 5 MB."""
 GZIP = b"\x1f\x8b"
 
 
-def trace_read(*, text: str, format_name: str = "") -> Read:
-    """Read the text of a trace without saving it; raise Invalid with all problems."""
-    read, problems = read_workload(text, format_name)
-    if read is None:
-        raise Invalid(problems)
-    return read
+@dataclass(frozen=True)
+class TraceRead:
+    """A trace that was read, packed for storage."""
+
+    trace: Trace
+    format: str
+    source: Blob
+    provenance: str
 
 
 def trace_create(
-    *,
-    workspace: Workspace,
-    name: str,
-    text: str,
-    format_name: str = "",
-    provenance: str = "",
-    user: User | None = None,
+    *, workspace: Workspace, name: str, read: TraceRead, user: User | None = None
 ) -> WorkloadTrace:
-    """Store a trace; raise RoleTooLow, QuotaExceeded, or Invalid if it cannot be read."""
+    """Store a trace; raise RoleTooLow or QuotaExceeded."""
     role_require(user=user, workspace=workspace)
     quota_require(workspace=workspace)
-    read = trace_read(text=text, format_name=format_name)
-    source = Blob.of(text.encode())
+    trace = read.trace
     with transaction.atomic():
         return row_create(
             WorkloadTrace(
                 workspace=workspace,
                 name=name,
                 owner=user,
-                provenance=provenance,
+                provenance=read.provenance,
                 format=read.format,
-                source=source.keep(),
-                begin=read.trace.begin,
-                span_seconds=read.trace.span,
-                jobs=len(read.trace.jobs),
-                pods=sum(job.pods for job in read.trace.jobs),
-                queues=read.trace.queues(),
-                notes=list(read.trace.notes),
+                source=read.source.keep(),
+                begin=trace.begin,
+                span_seconds=trace.span,
+                jobs=len(trace.jobs),
+                pods=sum(job.pods for job in trace.jobs),
+                queues=trace.queues(),
+                notes=list(trace.notes),
             )
         )
 
 
-def trace_generate(
-    *,
-    workspace: Workspace,
-    name: str,
-    patterns: list[Mapping[str, Any]],
-    seconds: float,
-    seed: int,
-    user: User | None = None,
-) -> WorkloadTrace:
-    """Store a trace generated from patterns; the same patterns and seed give the same jobs."""
+def trace_of_text(*, text: str, format_name: str = "", provenance: str = "") -> TraceRead:
+    """Read the text of a trace; slow, so call it outside transactions. Raises Invalid with all problems."""
+    read, problems = read_workload(text, format_name)
+    if read is None:
+        raise Invalid(problems)
+    return TraceRead(read.trace, read.format, Blob.of(text.encode()), provenance)
+
+
+def trace_of_patterns(*, patterns: list[Mapping[str, Any]], seconds: float, seed: int) -> TraceRead:
+    """Generate a trace from patterns; the same patterns and seed give the same jobs. Raises Invalid."""
     text, problems = generated_text(patterns, seconds=seconds, seed=seed)
     if problems:
         raise Invalid(problems)
-    return trace_create(
-        workspace=workspace,
-        name=name,
-        text=text,
-        format_name="queuecast",
-        provenance=f"generated with seed {seed}",
-        user=user,
-    )
+    return trace_of_text(text=text, format_name="queuecast", provenance=f"generated with seed {seed}")
 
 
-def trace_of_snapshot(
-    *, workspace: Workspace, name: str, snapshot: Snapshot, since: str = "", user: User | None = None
-) -> WorkloadTrace:
-    """Store the jobs of a snapshot as a trace: finished ones, or all that were submitted `since`.
+def trace_of_snapshot(*, workspace: Workspace, snapshot: Snapshot, since: str = "") -> TraceRead:
+    """Return the jobs of a snapshot as a trace: finished ones, or all that were submitted `since`.
 
     `since`, an RFC 3339 time, gives the workload of a backtest: the real arrivals after an earlier snapshot.
-    Raises as `trace_create` does, and Invalid for a snapshot without such jobs or an invalid time.
+    Raises Invalid for a snapshot of another workspace or without such jobs, and for an invalid time.
     """
     if snapshot.workspace_id != workspace.pk:
         message, fix = "The snapshot is in another workspace.", "Store the trace in that workspace."
@@ -112,14 +100,8 @@ def trace_of_snapshot(
         fix = "Choose a snapshot that was taken while finished jobs still existed."
         raise Invalid([Problem("trace.empty", "error", message, path="snapshot", fix=fix)])
     begun = f" since {since}" if since else ", finished"
-    return trace_create(
-        workspace=workspace,
-        name=name,
-        text=csv_of(jobs),
-        format_name="queuecast",
-        provenance=f"jobs of snapshot {snapshot.name}{begun}"[:500],
-        user=user,
-    )
+    provenance = f"jobs of snapshot {snapshot.name}{begun}"[:500]
+    return trace_of_text(text=csv_of(jobs), format_name="queuecast", provenance=provenance)
 
 
 @transaction.atomic

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from planner.accounts.models import Membership
+from planner.accounts.models import Membership, Workspace
 from planner.accounts.selectors.workspaces import memberships
 from planner.clusters.selectors.snapshots import snapshots
 from planner.errors import Invalid
@@ -19,11 +19,13 @@ from planner.forecasts.forms.traces import PatternForm, SnapshotJobsForm, TraceF
 from planner.forecasts.models import WorkloadTrace
 from planner.forecasts.selectors.traces import get_trace, trace_preview, traces
 from planner.forecasts.services.traces import (
+    TraceRead,
     file_text,
     trace_create,
     trace_delete,
-    trace_generate,
+    trace_of_patterns,
     trace_of_snapshot,
+    trace_of_text,
 )
 from planner.web.forms import TypedForm
 from planner.web.views.listing import Listing
@@ -89,19 +91,22 @@ def trace_or_404(request: HttpRequest, trace_id: UUID | str) -> WorkloadTrace:
 
 def _create(request: HttpRequest, form: TypedForm) -> WorkloadTrace:
     """Store the trace that a form describes; raise Invalid."""
-    typed = form.typed()
-    facts: dict[str, Any] = {"workspace": workspace_for_import(request), "user": caller(request)}
-    name = typed["name"]
+    workspace, typed = workspace_for_import(request), form.typed()
+    read, name = _read(form, typed, workspace)
+    return trace_create(workspace=workspace, name=typed["name"] or name, read=read, user=caller(request))
+
+
+def _read(form: TypedForm, typed: Mapping[str, Any], workspace: Workspace) -> tuple[TraceRead, str]:
+    """Return the trace that a form describes and its name if none is typed; raise Invalid."""
     if isinstance(form, PatternForm):
         drawn = {"seconds": typed["seconds"], "seed": typed["seed"]}
-        return trace_generate(name=name or "Generated", patterns=[form.pattern()], **drawn, **facts)
+        return trace_of_patterns(patterns=[form.pattern()], **drawn), "Generated"
     if isinstance(form, SnapshotJobsForm):
         snapshot = typed["snapshot"]
-        return trace_of_snapshot(name=name or snapshot.name, snapshot=snapshot, since=typed["since"], **facts)
+        return trace_of_snapshot(workspace=workspace, snapshot=snapshot, since=typed["since"]), snapshot.name
     if file := typed["file"]:
-        origin = f"file {file.name}"[:500]
-        return trace_create(name=name or file.name, text=file_text(file), provenance=origin, **facts)
-    return trace_create(name=name or "Pasted", text=typed["text"], provenance="pasted", **facts)
+        return trace_of_text(text=file_text(file), provenance=f"file {file.name}"[:500]), file.name
+    return trace_of_text(text=typed["text"], provenance="pasted"), "Pasted"
 
 
 def _forms(request: HttpRequest, here: Membership | None) -> dict[str, TypedForm]:

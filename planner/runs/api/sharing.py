@@ -1,7 +1,6 @@
 """API calls that share a run: public links and bundles."""
 
 import hashlib
-from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -19,9 +18,10 @@ from rest_framework.response import Response
 
 from planner.accounts.models import Workspace
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
-from planner.api.idempotency import once
+from planner.api.idempotency import first_answer, once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, WORKSPACE, answers, listed
 from planner.api.serializers import ImportSerializer
+from planner.clusters.models import Blob
 from planner.clusters.services.imports import import_create, packed_files
 from planner.runs.api.filters import LinkFilter
 from planner.runs.api.serializers.runs import RunSerializer
@@ -34,7 +34,13 @@ from planner.runs.api.serializers.sharing import (
 )
 from planner.runs.models import PublicLink
 from planner.runs.selectors.runs import links_of
-from planner.runs.services.bundles import bundle_export, bundle_import, is_large_bundle
+from planner.runs.services.bundles import (
+    BundleRead,
+    bundle_export,
+    bundle_read,
+    bundle_store,
+    is_large_bundle,
+)
 from planner.runs.services.links import link_create, link_revoke
 
 
@@ -116,31 +122,38 @@ class Bundles(WorkspaceView):
         responses=answers({202: BundleImported}, 400, 403, 422),
         parameters=[DRY_RUN, IDEMPOTENCY_KEY, WORKSPACE],
     )
-    @once
     def post(self, request: Request) -> Response:
         """Store a bundle's cluster as snapshot and scenario, and repeat its run with the same result."""
         workspace = self.workspace_for_import()
         serializer = BundleFile(data=request.data)
         serializer.is_valid(raise_exception=True)
         file = serializer.validated_data["file"]
-        if is_large_bundle(file):
-            return self._queue_import(request, file, workspace)
+        if first := first_answer(request):
+            return first
+        if not is_large_bundle(file):
+            return self._stored(request, bundle_read(file), workspace)
+        name = (file.name or "bundle")[:253]
+        return self._handed_on(request, packed_files([(name, file)]), name, workspace)
+
+    @once
+    def _stored(self, request: Request, read: BundleRead, workspace: Workspace) -> Response:
+        """Store a bundle that was read."""
         with saved_unless_dry(request):
-            run, about = bundle_import(file=file, workspace=workspace, user=self.user)
+            run = bundle_store(read=read, workspace=workspace, user=self.user)
         run_body = RunSerializer(run).data
         body = {
             "run": {**run_body, "id": None} if is_dry(request) else run_body,
-            "result_sha256": about.result_sha256,
-            "engine_version": about.engine_version,
+            "result_sha256": read.about.result_sha256,
+            "engine_version": read.about.engine_version,
             "imported_by": None,
         }
         return Response(body, status.HTTP_200_OK if is_dry(request) else status.HTTP_202_ACCEPTED)
 
-    def _queue_import(self, request: Request, file: Any, workspace: Workspace) -> Response:
+    @once
+    def _handed_on(self, request: Request, files: Blob, name: str, workspace: Workspace) -> Response:
         """Queue the import of a large bundle."""
-        name = (file.name or "bundle")[:253]
         imported = import_create(
-            files=packed_files([(name, file)]),
+            files=files,
             workspace=workspace,
             name=name,
             provenance=f"bundle {name}"[:500],

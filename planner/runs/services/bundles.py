@@ -1,5 +1,6 @@
 """Export of a run as a bundle, and import of a bundle from another installation."""
 
+from dataclasses import dataclass
 from typing import IO
 
 from django.conf import settings
@@ -39,26 +40,34 @@ def is_large_bundle(file: IO[bytes]) -> bool:
         raise Invalid(error.problems) from None
 
 
-def bundle_import(*, file: IO[bytes], workspace: Workspace, user: User) -> tuple[Run, About]:
-    """Store the cluster of a bundle as snapshot and scenario, and queue its run.
+@dataclass(frozen=True)
+class BundleRead:
+    """The contents of a bundle, packed for storage."""
 
-    The run has the bundle's input, but for annotations that imports discard and no session reads.
-    """
+    cluster: ClusterRead
+    about: About
+    frozen: Blob
+    """The input of its run."""
+
+
+def bundle_read(file: IO[bytes]) -> BundleRead:
+    """Read a bundle; slow, so call it outside transactions. Raises Busy or Invalid."""
     with read_by_child([("run.zip", file)], is_bundle=True) as read:
         found, about = kept_of(read), read.about
         if found.content is None or about is None:
             raise Invalid(found.problems)
-        frozen = Blob.of_pieces(read.input())
-    return bundle_store(read=found, about=about, frozen=frozen, workspace=workspace, user=user), about
+        return BundleRead(found, about, Blob.of_pieces(read.input()))
 
 
 @transaction.atomic
-def bundle_store(
-    *, read: ClusterRead, about: About, frozen: Blob, workspace: Workspace, user: User | None
-) -> Run:
-    """Store the contents of a bundle and queue its run."""
+def bundle_store(*, read: BundleRead, workspace: Workspace, user: User | None) -> Run:
+    """Store the cluster of a bundle as snapshot and scenario, and queue its run.
+
+    The run has the bundle's input, but for annotations that imports discard and no session reads.
+    """
+    about = read.about
     snapshot = cluster_import(
-        read=read,
+        read=read.cluster,
         workspace=workspace,
         name=about.name,
         provenance=f"bundle of a run, engine {about.engine_version}"[:500],
@@ -66,4 +75,4 @@ def bundle_store(
     )
     scenario = scenario_create(snapshot=snapshot, name=about.name, owner=user)
     quota_require(workspace=workspace)
-    return run_queue(scenario=scenario, content=frozen, options=about.options, user=user)
+    return run_queue(scenario=scenario, content=read.frozen, options=about.options, user=user)

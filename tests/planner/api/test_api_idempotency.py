@@ -3,16 +3,19 @@
 import gzip
 import threading
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
 from planner.api import waiting
 from planner.api.models import IdempotencyKey
 from planner.clusters.models import Snapshot
+from planner.forecasts.models import WorkloadTrace
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
 from tests import factories
@@ -62,6 +65,44 @@ def test_an_idempotent_multipart_import_ignores_the_boundary(api: APIClient) -> 
     assert first.status_code == 201, first.json()
     assert second.json() == first.json()
     assert Snapshot.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [
+        ("snapshots", {"name": "slow", "documents": "# nothing\n" * 30_000}),
+        ("traces", {"name": "bad", "text": "name,queue,submit_seconds\na,b,soon\n"}),
+    ],
+)
+def test_what_is_sent_is_read_before_the_transaction_of_the_key(
+    api: APIClient, settings: Any, path: str, sent: dict[str, str]
+) -> None:
+    # SQLite has one write lock, which this transaction takes
+    settings.IMPORT_SECONDS = 0
+    with CaptureQueriesContext(connection) as queries:
+        answer = api.post(f"/api/v1/{path}/", sent, headers=ONCE)
+    assert answer.status_code == 422, answer.json()
+    assert [query["sql"] for query in queries if "INSERT" in query["sql"]] == []
+
+
+def test_a_repeated_trace_and_bundle_create_nothing(api: APIClient, finished_run: Run) -> None:
+    content = api.get(f"/api/v1/runs/{finished_run.pk}/bundle/").content
+
+    def bundle() -> dict[str, object]:
+        return {"file": SimpleUploadedFile("run.zip", content)}
+
+    trace = {"name": "today", "text": factories.TRACE}
+    for path, sent, form in (
+        ("traces", lambda: trace, "json"),
+        ("bundles", bundle, "multipart"),
+    ):
+        first, second = (
+            api.post(f"/api/v1/{path}/", sent(), format=form, headers={"Idempotency-Key": path})
+            for _ in range(2)
+        )
+        assert first.status_code in (201, 202), first.json()
+        assert (second.json(), second["Idempotency-Replayed"]) == (first.json(), "true")
+    assert (WorkloadTrace.objects.count(), Snapshot.objects.count()) == (1, 2)
 
 
 def test_a_prefer_wait_request_returns_when_the_run_ends(transactional_db: None, api: APIClient) -> None:
