@@ -23,7 +23,7 @@ Devices = frozenset[str]
 """The names of extended resources."""
 
 LIKE_QUEUE, NONE = "like_queue", "none"
-NODE_CONSTRAINTS = {LIKE_QUEUE: "like pods of their queue", NONE: "none"}
+NODE_CONSTRAINTS = {LIKE_QUEUE: "like their queue", NONE: "none"}
 """Where the node constraints of jobs come from, in words that follow "Node constraints"."""
 
 _OF_ONE_NODE = ("kubernetes.io/hostname", "metadata.name")
