@@ -108,28 +108,30 @@ def _object_names(trace: Trace) -> dict[str, str]:
 def _arrival(job: TraceJob, name: str, run: float, namespace: str, size: PodSize) -> dict[str, Any]:
     requests = size.requests(job)
     least = {resource: multiplied(amount, job.min_member) for resource, amount in requests.items()}
-    spec: dict[str, Any] = {"minMember": job.min_member, "queue": job.queue, "minResources": least}
-    if job.priority_class:
-        spec["priorityClassName"] = job.priority_class
+    spec = {"minMember": job.min_member, "queue": job.queue, "minResources": least, **_priority(job)}
     group = {
         "metadata": {"name": name, "namespace": namespace, "annotations": {RUN_SECONDS: f"{run:g}"}},
         "spec": spec,
         "status": {"phase": "Pending"},
     }
-    limits = job.constraints or {}
-    pods = [_pod(f"{name}-{number}", name, namespace, requests, limits) for number in range(job.pods)]
+    pod_spec = {**_priority(job), **(job.constraints or {})}
+    pods = [_pod(f"{name}-{number}", name, namespace, requests, pod_spec) for number in range(job.pods)]
     return {"at": job.submitted, "create": {"podgroups": [group], "pods": pods}}
 
 
+def _priority(job: TraceJob) -> dict[str, str]:
+    return {"priorityClassName": job.priority_class} if job.priority_class else {}
+
+
 def _pod(
-    name: str, group: str, namespace: str, requests: Mapping[str, str], constraints: Mapping[str, Any]
+    name: str, group: str, namespace: str, requests: Mapping[str, str], spec: Mapping[str, Any]
 ) -> dict[str, Any]:
     return {
         "metadata": {"name": name, "namespace": namespace, "annotations": {GROUP_NAME: group}},
         "spec": {
             "schedulerName": "volcano",
             "containers": [{"name": "main", "image": "trace", "resources": {"requests": dict(requests)}}],
-            **constraints,
+            **spec,
         },
         "status": {"phase": "Pending"},
     }

@@ -6,14 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from planning.documents import items
 from planning.forecasts.changes import Timed, timed_changes
 from planning.forecasts.clock import HOUR, spelled
 from planning.forecasts.limits import count_notes
 from planning.forecasts.run_times import RunTime, notes_of, run_times, start_notes, with_run_times
 from planning.rows import Problem
 from traces import Trace, cut, events_of
+from traces.text import counted
 
 Json = Mapping[str, Any]
+
+_BUILT_IN = {"system-cluster-critical", "system-node-critical"}
+"""Priority classes that every cluster has, although imports may lack them."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +163,26 @@ def forecast_with(
     changed = [change.event for change in timed]
     events = sorted([*arrivals.events, *changed], key=lambda event: float(event["at"]))
     whole = with_run_times(document, known) | {"replay": {**times.as_replay(), "events": events}}
-    counted = [] if problems else count_notes(whole, times.horizon)
-    notes = (*arrivals.notes, *notes_of(known, times.default_run), *start_notes(document), *counted)
+    notes = (
+        *arrivals.notes,
+        *_class_notes(document, arrivals),
+        *notes_of(known, times.default_run),
+        *start_notes(document),
+        *([] if problems else count_notes(whole, times.horizon)),
+    )
     return Forecast(whole, tuple(timed), tuple(known), notes), problems
+
+
+def _class_notes(document: Json, arrivals: Arrivals) -> list[str]:
+    """Return which priority classes of the workload the scenario does not have, as a note of a result."""
+    known = {one["metadata"]["name"] for one in items(document.get("priorityclasses"))}
+    groups = [group for event in arrivals.events for group in event["create"]["podgroups"]]
+    named = [group["spec"].get("priorityClassName", "") for group in groups]
+    missing = sorted({name for name in named if name} - known - _BUILT_IN)
+    if not missing:
+        return []
+    jobs = counted(sum(name in missing for name in named), "job")
+    return [
+        f"Assumed: the default priority of {jobs} of the trace, as the scenario has no priority class"
+        f" {', '.join(missing)}."
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 import manifests
 from planner.clusters.sample import sample_document
-from planning.forecasts.document import Times, arrivals_of
+from planning.forecasts.document import Times, arrivals_of, forecast_of
 from planning.forecasts.node_constraints import (
     LIKE_QUEUE,
     NODE_CONSTRAINTS,
@@ -24,7 +25,7 @@ from planning.forecasts.shared import Shared
 from planning.forecasts.trace_texts import csv_of, read_workload
 from planning.forecasts.workload import Fitting, drawn_from, fitted_to, leaf_queues
 from scheduler_core.replay import replay_document
-from tests.builders import Object, conf, node, pod, podgroup, queue, scenario
+from tests.builders import Object, conf, node, pod, podgroup, priority_class, queue, scenario
 from traces import Trace, TraceJob, Unreadable, read_trace
 
 CONF = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates"])
@@ -199,6 +200,26 @@ def test_a_cell_that_is_no_constraints_is_an_error_at_its_place(cell: str) -> No
     (problem,) = refused.value.problems
     assert (problem.line, problem.column) == (2, "constraints")
     assert "nodeSelector" in problem.fix
+
+
+# priority classes
+
+
+def test_pods_have_the_priority_class_of_their_job_and_an_unknown_one_is_noted() -> None:
+    jobs = [
+        TraceJob(f"job-{name}", "a", 0.0, 60.0, priority_class=name) for name in ("high", "nope", "nope", "")
+    ]
+    jobs = [replace(job, name=f"job-{number}") for number, job in enumerate(jobs)]
+    document = {**cluster(), "priorityclasses": [priority_class("high", 100)]}
+    forecast, _ = forecast_of(document, Trace(tuple(jobs)), Times(horizon=60))
+    created = [event["create"] for event in forecast.document["replay"]["events"]]
+    for part in ("podgroups", "pods"):
+        named = [event[part][0]["spec"].get("priorityClassName") for event in created]
+        assert named == ["high", "nope", "nope", None]
+    (note,) = [note for note in forecast.notes if "priority" in note]
+    assert note == (
+        "Assumed: the default priority of 2 jobs of the trace, as the scenario has no priority class nope."
+    )
 
 
 # the sample
