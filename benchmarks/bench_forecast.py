@@ -103,10 +103,11 @@ def first_view(browser: Any, page: str) -> float:
 def forecast_by_form(browser: Any, scenario: Any, replay: Mapping[str, Any]) -> tuple[Any, float]:
     """Submit the form of a forecast; return the forecast and the seconds until its verdict."""
     from planner.forecasts.models import Forecast
-    from planner.forecasts.services.traces import trace_create
+    from planner.forecasts.services.traces import trace_create, trace_of_text
 
     text = "\n".join([ROW, *map(line_of, replay["events"])])
-    trace = trace_create(workspace=scenario.workspace, name="Philly", text=text, user=scenario.owner)
+    read = trace_of_text(text=text)
+    trace = trace_create(workspace=scenario.workspace, name="Philly", read=read, user=scenario.owner)
     over = threading.Event()
     worker = threading.Thread(target=work, args=(over,))
     worker.start()

@@ -16,7 +16,7 @@ from planner.experiments.services.settling import experiment_settle
 from planner.forecasts.models import Forecast, WorkloadTrace
 from planner.forecasts.selectors.forecasts import record_of
 from planner.forecasts.services.prices import prices_set
-from planner.forecasts.services.traces import trace_create
+from planner.forecasts.services.traces import trace_create, trace_of_text
 from planner.scenarios.models import Scenario
 from planner.work.lifecycle import work_claim, work_end
 from planning.experiments.cells import Cell
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.django_db
 def scenario() -> Scenario:
     """A scenario in a workspace with the trace `morning`."""
     there = factories.scenario()
-    trace_create(workspace=there.workspace, name="morning", text=factories.TRACE)
+    trace_create(workspace=there.workspace, name="morning", read=trace_of_text(text=factories.TRACE))
     return there
 
 
