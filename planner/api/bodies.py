@@ -26,7 +26,7 @@ class Body(serializers.Serializer[Any]):
 def unlike(field: Any, value: Any) -> Any:
     """Return errors for unknown keys, and for values whose JSON type a field does not accept.
 
-    They are shaped like a serializer's errors.
+    They are shaped like a serializer's errors: by name in an object, by number in a list.
 
     Null is left to the field, which knows whether it is allowed; no error is an empty result.
     """
@@ -39,7 +39,7 @@ def unlike(field: Any, value: Any) -> Any:
         return _found({str(name): unlike(field.child, one) for name, one in named.items()})
     if isinstance(field, serializers.ListField | serializers.ListSerializer):
         listed = value if isinstance(value, list) else []
-        return _found({str(place): unlike(field.child, one) for place, one in enumerate(listed)})
+        return _found({place: unlike(field.child, one) for place, one in enumerate(listed)})
     for fields, types, message in _TYPES:
         if isinstance(field, fields):
             return [] if value is None or _is_of(value, types) else [ErrorDetail(message, "invalid")]
@@ -57,8 +57,8 @@ def _both(errors: Any, wrong: dict[str, Any]) -> Any:
     return {**wrong, **errors} if isinstance(errors, dict) else errors
 
 
-def _found(errors: dict[str, Any]) -> dict[str, Any]:
-    return {name: wrong for name, wrong in errors.items() if wrong}
+def _found(errors: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {place: wrong for place, wrong in errors.items() if wrong}
 
 
 def _is_of(value: Any, types: tuple[type, ...]) -> bool:

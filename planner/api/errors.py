@@ -25,6 +25,9 @@ PROBLEM_KEYS = (
 )  # fmt: skip
 """Every problem has all of these keys; unknown values are null."""
 
+OTHER_TYPES = {"not_a_dict": "Send an object.", "not_a_list": "Send a list."}
+"""What to send instead of a value of another JSON type, by the code of the error."""
+
 
 class PreconditionRequired(exceptions.APIException):
     """An edit without the revision that it is based on."""
@@ -111,11 +114,18 @@ def _request_problems(details: Any, path: str = "") -> Iterator[dict[str, Any]]:
             yield from _request_problems(detail, path if leaf else f"{path}[{index}]")
     elif set(details) == {"message", "code"}:
         rule = f"request.{details['code']}"
-        yield {"rule": rule, "severity": "error", "message": str(details["message"]), "path": path or None}
+        message = OTHER_TYPES.get(details["code"], str(details["message"]))
+        yield {"rule": rule, "severity": "error", "message": message, "path": path or None}
     else:
         for key, detail in details.items():
-            inner = path if key == "non_field_errors" else f"{path}.{key}".lstrip(".")
-            yield from _request_problems(detail, inner)
+            yield from _request_problems(detail, _inside(path, key))
+
+
+def _inside(path: str, key: str | int) -> str:
+    """Return the path of an element of a list, or of a member of an object."""
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    return path if key == "non_field_errors" else f"{path}.{key}".lstrip(".")
 
 
 def _headers(error: exceptions.APIException) -> dict[str, str]:

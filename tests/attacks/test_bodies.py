@@ -234,7 +234,7 @@ def test_large_bodies_never_take_all_threads(kind: str, places: int) -> None:
                 "name": "t",
                 "generate": {"patterns": [{"queue": "a", "jobs_per_hour": 1, "pod": {}}], "seconds": 60},
             },
-            "generate.patterns.0.pod",
+            "generate.patterns[0].pod",
         ),
     ],
 )

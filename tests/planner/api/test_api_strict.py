@@ -97,3 +97,14 @@ def test_a_resource_request_that_is_not_a_string_is_refused(api: APIClient, quan
     refused = api.patch(job, {"requests": {"cpu": quantity}}, headers={"If-Match": "1"})
     assert_shape(refused, 422, "invalid")
     assert [one["rule"] for one in refused.json()["problems"]] == ["form.type"]
+
+
+def test_a_place_in_a_list_is_written_in_brackets_and_a_wrong_json_type_is_named(api: APIClient) -> None:
+    patterns = [{"queue": "a", "jobs_per_hour": "many"}, {"queue": "b", "jobs_per_hour": 1, "pods": [2]}]
+    refused = api.post("/api/v1/traces/", {"name": "t", "generate": {"patterns": patterns, "seconds": 60}})
+    assert_shape(refused, 422, "invalid")
+    found = {problem["path"]: problem["message"] for problem in refused.json()["problems"]}
+    assert found == {
+        "generate.patterns[0].jobs_per_hour": "A valid number is required.",
+        "generate.patterns[1].pods": "Send an object.",
+    }
