@@ -173,7 +173,10 @@ FAMILIES = (
             "forecast": (
                 "Forecast scenarios under a workload trace: waits, starvation, lost run time and costs."
             ),
-            "forecasts": "list, show, wait, cancel, queues, jobs, evictions, compare, cost, moment",
+            "forecasts": (
+                "list, show, wait, cancel, queues, causes, service, fairness, jobs, evictions, compare, cost,"
+                " moment"
+            ),
         },
     ),
     Family(

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from planning.forecasts.node_constraints import LIKE_QUEUE, NODE_CONSTRAINTS
-from queuecast import forecast_commands, server_forecasts, server_traces
+from queuecast import forecast_commands, forecast_lists, server_forecasts, server_traces
 from queuecast.parsing import Groups, add_command, add_group
 from scheduler_core.replay.timeline import EVICTED
 from traces import FORMATS
@@ -85,9 +85,10 @@ def _add_prices(command: argparse.ArgumentParser) -> None:
 
 def _add_kept(groups: Groups) -> None:
     """Add the commands about forecasts on a server."""
-    kept = add_group(
-        groups, "forecasts", "list, show, wait, cancel, queues, jobs, evictions, compare, cost, moment"
+    words = (
+        "list, show, wait, cancel, queues, causes, service, fairness, jobs, evictions, compare, cost, moment"
     )
+    kept = add_group(groups, "forecasts", words)
     listed = add_command(kept, "list", server_forecasts.forecast_list)
     listed.add_argument("scenario", nargs="?", default="")
     wait = add_command(kept, "wait", server_forecasts.forecast_wait)
@@ -98,7 +99,10 @@ def _add_kept(groups: Groups) -> None:
     for name, do in (
         ("show", server_forecasts.forecast_show),
         ("cancel", server_forecasts.forecast_cancel),
-        ("queues", server_forecasts.forecast_queues),
+        ("queues", forecast_lists.forecast_queues),
+        ("causes", forecast_lists.forecast_causes),
+        ("service", forecast_lists.forecast_service),
+        ("fairness", forecast_lists.forecast_fairness),
         ("jobs", server_forecasts.forecast_jobs),
         ("evictions", server_forecasts.forecast_evictions),
         ("cost", server_forecasts.forecast_cost),

@@ -10,13 +10,29 @@ from queuecast.shown import Table
 
 def outcome_tables(found: Json) -> Iterator[Table]:
     """Yield causes of waits, service of the queues, fairness, and usage of the nodes of a forecast."""
-    yield _causes_table(found["causes"])
-    yield _service_table(found["service"], found["begin"])
-    yield _fairness_table(found["fairness"], found["churn"])
+    yield causes_table(found["causes"])
+    yield service_table(found["service"], found["begin"])
+    yield fairness_table(found["fairness"], found["churn"])
     yield _use_table(found["resources"], found["begin"])
 
 
-def _causes_table(rows: Sequence[Json]) -> Table:
+def waits_table(found: Sequence[Json]) -> Table:
+    """Return the waits of each queue of a server's forecast."""
+    rows = [
+        (
+            one["queue"], one["jobs"], one["started"], time_text(one["wait_p50"]), time_text(one["wait_p95"]),
+            time_text(one["wait_longest"]), one["target_status"] or None, one["evictions"],
+            time_text(one["lost_seconds"]),
+        )
+        for one in found
+    ]  # fmt: skip
+    columns = (
+        "QUEUE", "JOBS", "STARTED", "WAIT P50", "WAIT P95", "LONGEST", "TARGET", "EVICTIONS", "LOST RUN TIME",
+    )  # fmt: skip
+    return Table(columns, rows, "Waits of jobs submitted during the forecast")
+
+
+def causes_table(rows: Sequence[Json]) -> Table:
     """Return why the jobs of each queue waited."""
     parts = ("waited", "at_capability", "above_deserved", "no_room", "not_placed", "delays")
     cells = [(row["queue"], row["jobs"], *(_cause(row, part) for part in parts)) for row in rows]
@@ -47,7 +63,7 @@ def _use_table(rows: Sequence[Json], begin: str) -> Table:
     return Table(columns, cells, "Use of the nodes")
 
 
-def _service_table(rows: Sequence[Json], begin: str) -> Table:
+def service_table(rows: Sequence[Json], begin: str) -> Table:
     """Return the service of each queue; `begin` is the time of second 0."""
     cells = [
         (
@@ -68,7 +84,7 @@ def _service_table(rows: Sequence[Json], begin: str) -> Table:
     return Table(columns, cells, "Service of the queues; turnaround and slowdown of finished jobs")
 
 
-def _fairness_table(rows: Sequence[Json], churn: Json) -> Table:
+def fairness_table(rows: Sequence[Json], churn: Json) -> Table:
     """Return how evenly each resource was divided, and what evictions cost."""
     cells = [
         (row["resource"], _ratio(row["jain_index"]), _amount(row["lacked"], row["resource"])) for row in rows

@@ -10,7 +10,7 @@ from planning.forecasts.clock import DAY, moment_of, spelled
 from planning.forecasts.costs import Costs, QueueCost, chargeback_csv
 from queuecast.backend import Backend, Json
 from queuecast.client import Client, on_server
-from queuecast.forecast_tables import comparison, outcome_tables, time_text
+from queuecast.forecast_tables import comparison, outcome_tables, time_text, waits_table
 from queuecast.forecasts import changes, pairs, prices, seconds
 from queuecast.plans import contents
 from queuecast.problems import Refused
@@ -164,12 +164,6 @@ def forecast_show(backend: Backend, args: argparse.Namespace) -> Output:
     return Output(data, list(_shown(data)), notes=one["notes"])
 
 
-def forecast_queues(backend: Backend, args: argparse.Namespace) -> Output:
-    """Show the waits of each queue of a forecast."""
-    found = on_server(backend, "forecasts queues").forecast_verdict(args.forecast)["queues"]
-    return Output(found, [_waits(found)])
-
-
 def forecast_jobs(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the jobs of a forecast, the longest waits first."""
     asks = {"ordering": "-wait_seconds", **({"queue": args.queue} if args.queue else {})}
@@ -256,25 +250,10 @@ def _shown(found: Json) -> Iterator[Table | str]:
     ]
     head = f"Forecast of {found['scenario']} over {spelled(found['end_seconds'])}"
     yield Table(("", "WHEN", "WHAT"), rows, head, "Nothing happens.")
-    yield _waits(found["queues"])
+    yield waits_table(found["queues"])
     yield from outcome_tables(found)
     if "costs" in found:
         yield _costs(found["costs"])
-
-
-def _waits(found: Sequence[Json]) -> Table:
-    rows = [
-        (
-            one["queue"], one["jobs"], one["started"], time_text(one["wait_p50"]), time_text(one["wait_p95"]),
-            time_text(one["wait_longest"]), one["target_status"] or None, one["evictions"],
-            time_text(one["lost_seconds"]),
-        )
-        for one in found
-    ]  # fmt: skip
-    columns = (
-        "QUEUE", "JOBS", "STARTED", "WAIT P50", "WAIT P95", "LONGEST", "TARGET", "EVICTIONS", "LOST RUN TIME",
-    )  # fmt: skip
-    return Table(columns, rows, "Waits of jobs submitted during the forecast")
 
 
 def _costs(found: Json) -> Table:

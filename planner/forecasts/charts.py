@@ -100,9 +100,14 @@ def _peak(curves: Sequence[Curve], figures: Collection[str]) -> float:
 
 
 def stacked_figure(
-    curves: Sequence[Curve], use: Sequence[Curve], resource: str, shown: Sequence[float], hidden: int = 0
+    curves: Sequence[Curve],
+    use: Sequence[Curve],
+    resource: str,
+    shown: Sequence[float],
+    numbers: Mapping[str, int],
+    hidden: int = 0,
 ) -> Figure:
-    """Return the allocated amounts of the largest queues, stacked, below the capacity of the nodes.
+    """Return the allocated amounts of the first queues by number, stacked, below the capacity of the nodes.
 
     The others are one band, together with `hidden` queues that have no curve.
     """
@@ -111,7 +116,7 @@ def stacked_figure(
     allocated = [curve for curve in curves if curve.figure == "allocated" and any(curve.values)]
     grid = np.unique(np.concatenate([np.asarray(curve.t) for curve in (everything, *allocated)]))
     sampled = {curve.queue: np.asarray(_sampled(curve, grid, scale.size)) for curve in allocated}
-    largest = sorted(sampled, key=lambda queue: -sampled[queue].max())[:OWN]
+    largest = sorted(sampled, key=numbers.__getitem__)[:OWN]
     bands = {queue: sampled[queue] for queue in sampled if queue in largest}
     if others := hidden + len(sampled) - len(bands):
         rest = np.asarray(_sampled(everything, grid, scale.size)) - sum(bands.values())
@@ -120,10 +125,10 @@ def stacked_figure(
         {
             **_line(grid.tolist(), queue, amounts.tolist(), shown),
             "stackgroup": "all",
-            "meta": f"queue-{number}" if queue in largest else "queue-rest",
+            "meta": colour_of(numbers[queue]) if queue in largest else "queue-rest",
             "hovertemplate": f"{queue}: %{{y:,.4~f}} {scale.many}<extra></extra>",
         }
-        for number, (queue, amounts) in enumerate(bands.items())
+        for queue, amounts in bands.items()
     ]
     offered = [scale.number(value) for value in capacity.values]
     data.append({**_line(capacity.t, "Offered by the nodes", offered, shown), "meta": "capability"})
@@ -136,11 +141,15 @@ def _sampled(curve: Curve, grid: Any, size: float) -> list[float]:
     return found
 
 
-def waiting_figure(curves: Sequence[Curve], shown: Sequence[float]) -> Figure:
+def waiting_figure(curves: Sequence[Curve], shown: Sequence[float], numbers: Mapping[str, int]) -> Figure:
     """Return the number of waiting jobs of each queue."""
     data = [
-        {**_line(curve.t, curve.queue, curve.values, shown, number), "meta": f"queue-{number % 8}"}
-        for number, curve in enumerate(curve for curve in curves if any(curve.values))
+        {
+            **_line(curve.t, curve.queue, curve.values, shown, numbers[curve.queue]),
+            "meta": colour_of(numbers[curve.queue]),
+        }
+        for curve in curves
+        if any(curve.values)
     ]
     few = max((value for trace in data for value in trace["y"]), default=0) <= FEW
     axis = {"title": {"text": "Waiting jobs"}, **({"dtick": 1} if few else {})}
@@ -157,7 +166,7 @@ def use_figure(of_resource: Mapping[str, Sequence[Curve]], shown: Sequence[float
         had = np.asarray(_sampled(allocated, grid, 1.0))
         part = 100 * np.divide(had, offered, out=np.zeros_like(had), where=offered > 0)
         line = _line(grid.tolist(), resource_label(resource), part.round(3).tolist(), shown)
-        data.append({**line, "meta": f"queue-{number % 8}"})
+        data.append({**line, "meta": colour_of(number)})
     axis = {"title": {"text": "Allocated, in %"}, "range": [0, 105]}
     return {"data": data, "layout": layout_over_time(shown, 260, yaxis=axis)}
 
@@ -169,7 +178,7 @@ def fragmentation_figure(of_resource: Mapping[str, Curve], shown: Sequence[float
             **_line(
                 curve.t, resource_label(resource), [round(100 * value, 3) for value in curve.values], shown
             ),
-            "meta": f"queue-{number % 8}",
+            "meta": colour_of(number),
             "hovertemplate": f"{resource_label(resource)}: %{{y:.1f}} % of what is free<extra></extra>",
         }
         for number, (resource, curve) in enumerate(of_resource.items())
@@ -247,8 +256,13 @@ def _line(
 
 
 def dash_of(number: int) -> Figure:
-    """Return the dash of a figure's lines by number: dots once their colours come again."""
-    return {"dash": "dot"} if number >= COLOURS else {}
+    """Return the dash of a line by number: dots once the colours come again, then dots and dashes."""
+    return {"dash": ("dot", "dashdot")[min(number // COLOURS, 2) - 1]} if number >= COLOURS else {}
+
+
+def colour_of(number: int) -> str:
+    """Return the name of the colour of a number."""
+    return f"queue-{number % COLOURS}"
 
 
 def frame() -> Figure:

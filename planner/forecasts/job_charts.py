@@ -1,11 +1,13 @@
 """The chart of a forecast's jobs, as data for Plotly."""
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 
 from planner.forecasts.charts import BARS, FOOT, HEAD, HOUR, Figure, layout_over_time, window
-from planning.forecasts.figures import job_rows
+from planning.forecasts.figures import JobRow, job_rows
 from planning.forecasts.record import Record
 from planning.forecasts.steps import Floats, Ints
 
@@ -38,10 +40,18 @@ def gantt_figure(record: Record, begin: float, end: float, queues: Sequence[str]
         for name, meta, begins, ends in bars
     ]  # fmt: skip
     height = HEAD + FOOT + max(120, (12 if len(names) <= NAMED else 4) * len(names))
-    axis = {"type": "category", "autorange": "reversed", "automargin": True}
-    axis["showticklabels"] = len(names) <= NAMED
+    axis: Figure = {"type": "category", "autorange": "reversed", "automargin": True}
+    if len(names) > NAMED:
+        axis |= _queue_ticks(ordered)
     layout = layout_over_time(window(begin, end), height, yaxis=axis)
     return {"data": data, "layout": {**layout, "barmode": "overlay"}}
+
+
+def _queue_ticks(rows: Sequence[JobRow]) -> Figure:
+    """Return the names of the queues beside the middle of their jobs, which are in the order of queues."""
+    jobs = {queue: [row.job for row in own] for queue, own in groupby(rows, key=attrgetter("queue"))}
+    middles = [own[len(own) // 2] for own in jobs.values()]
+    return {"tickmode": "array", "tickvals": middles, "ticktext": list(jobs)}
 
 
 def _first(*times: float | None) -> float:

@@ -164,7 +164,7 @@ class _Watch:
             "estimate": self.estimate,
             "simulated_seconds": replay.end,
             "jobs_done": sum(job.finished is not None for job in replay.records.jobs.values()),
-            "sessions_per_second": round((replay.computed - self.computed) / max(now - self.begun, 1e-3), 1),
+            "sessions_per_second": round((replay.computed - self.computed) / max(now - self.begun, 1e-3), 3),
         }
         if now - self.frozen >= self.freeze_seconds:
             state = {**replay.freeze(), "seed": self.seed, "drawn": [asdict(row) for row in self.drawn]}

@@ -99,6 +99,10 @@ def test_a_forecast_is_awaited_and_shows_its_verdict_jobs_and_costs(
     rows = list(csv.DictReader(StringIO(Path("bill.csv").read_text())))
     assert sum(float(row["charged"]) for row in rows) == pytest.approx(kept.nodes)
     assert "Forecast of plan over 1 h" in text_output(capsys, "forecasts", "show", "plan")
+    for part in ("causes", "service", "fairness"):
+        assert json_output(capsys, "forecasts", part, "plan") == found[part]
+        lines = text_output(capsys, "forecasts", part, "plan", "-o", "csv").splitlines()
+        assert len(lines) == 1 + len(found[part])
 
 
 def work_until_over() -> None:

@@ -53,6 +53,8 @@ BEGIN = OpenApiParameter("begin", OpenApiTypes.FLOAT, description="Simulated sec
 END = OpenApiParameter("end", OpenApiTypes.FLOAT, description="Simulated seconds; default: the end.")
 QUEUE = OpenApiParameter("queue", description="Only this queue.")
 RESOURCE = OpenApiParameter("resource", description="Default `cpu`.")
+TABLES = ("queues", "causes", "service", "fairness", "resources", "evictions")
+TABLE = OpenApiParameter("table", enum=TABLES, description="For CSV: which list; default `queues`.")
 OF_LISTS = {"page", "page_size", "fields", "format", "ordering"}
 
 
@@ -175,11 +177,21 @@ class ForecastCancel(ForecastView):
 class ForecastVerdict(ForecastTable):
     """The verdict on a forecast."""
 
-    rows_in = "queues"
+    parameters = ("table",)
 
-    @extend_schema(responses=answers({200: ForecastVerdictSerializer}, 404))
+    def rows_of(self, request: Request) -> str:
+        """Return the requested list, by default the waits by queue."""
+        return request.query_params.get("table", TABLES[0])
+
+    def name_of(self, request: Request) -> str:
+        """Return the name of the file, with that of its list."""
+        return f"{super().name_of(request)}-{self.rows_of(request)}"
+
+    @extend_schema(responses=answers({200: ForecastVerdictSerializer}, 404, 422), parameters=[TABLE])
     def get(self, request: Request, forecast_id: UUID) -> Response:
         """Return the verdict: sentences, waits by queue, evictions between queues, use, moments."""
+        if self.rows_of(request) not in TABLES:
+            raise ValidationError({"table": [ErrorDetail(f"One of {', '.join(TABLES)}.", "invalid_choice")]})
         return Response(ForecastVerdictSerializer(verdict_of(self.ended())).data)
 
 

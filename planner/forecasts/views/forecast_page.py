@@ -1,8 +1,7 @@
 """The data of a forecast's page; each part is computed when the template uses it."""
 
-from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -14,6 +13,7 @@ from planner.forecasts.forms.forecasts import PricesForm
 from planner.forecasts.models import Backtest, Forecast
 from planner.forecasts.selectors.backtests import backtests_beside, later_snapshots
 from planner.forecasts.selectors.forecasts import record_of
+from planner.forecasts.selectors.jobs import JobsInOrder
 from planner.forecasts.selectors.prices import prices_of
 from planner.forecasts.selectors.verdicts import Verdict, verdict_of
 from planner.web.templatetags.quantities import resource_order
@@ -24,11 +24,8 @@ from planning.forecasts.costs import Costs, Prices, costs
 from planning.forecasts.figures import (
     Curve,
     EvictionRow,
-    JobRow,
     curves,
     eviction_rows,
-    job_rows,
-    longest_first,
     room_curves,
     started_waits,
     use_curves,
@@ -43,30 +40,6 @@ MOST_FINDINGS = 5
 """How many findings of each kind are on top; the others are folded away."""
 MOST_QUEUES = 12
 """The number of queues in a figure with a row per queue: those that request the most."""
-
-
-class JobsInOrder(Sequence[JobRow]):
-    """The jobs of a record, longest waits first; rows are built for the shown jobs only."""
-
-    def __init__(self, record: Record) -> None:
-        self._record = record
-        self._places = longest_first(record)
-
-    def __len__(self) -> int:
-        """Return the number of jobs."""
-        return len(self._places)
-
-    @overload
-    def __getitem__(self, place: int) -> JobRow: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[JobRow]: ...
-
-    def __getitem__(self, place: int | slice) -> JobRow | list[JobRow]:
-        """Return one row, or a page of rows."""
-        if isinstance(place, slice):
-            return job_rows(self._record, self._places[place])
-        return job_rows(self._record, self._places[place : place + 1])[0]
 
 
 class ForecastPage:
@@ -193,6 +166,16 @@ class ForecastPage:
         most = sorted(leaves, key=lambda queue: (-wanted[queue], queue))[:MOST_QUEUES]
         return sorted(queue for queue in most if wanted[queue]) or sorted(most)
 
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The numbers of the queues in the figures, which decide their colours: the largest ones first."""
+        had = {
+            queue: self.record.steps(queue, "allocated", self.resource).integral(0.0, self.record.end)
+            for queue in self.queues
+        }
+        largest = sorted(self.queues, key=lambda queue: (-had[queue], queue))
+        return {queue: number for number, queue in enumerate(dict.fromkeys([*largest, *self.longest_waits]))}
+
     @property
     def hidden(self) -> int:
         """The number of queues that are not in the figures."""
@@ -220,8 +203,12 @@ class ForecastPage:
         }
         return {
             "queues": charts.queues_figure(self.curves, self.resource, shown),
-            "stacked": charts.stacked_figure(self.curves, use, self.resource, shown, self.hidden),
-            "waiting": charts.waiting_figure(waiting_curves(self.record, begin, end, self.queues), shown),
+            "stacked": charts.stacked_figure(
+                self.curves, use, self.resource, shown, self.numbers, self.hidden
+            ),
+            "waiting": charts.waiting_figure(
+                waiting_curves(self.record, begin, end, self.queues), shown, self.numbers
+            ),
             "use": charts.use_figure(of_resource, shown),
             "fragmentation": charts.fragmentation_figure(fragmented, shown),
             "evictions": charts.evictions_figure(self.evictions, begin, end),
@@ -233,8 +220,8 @@ class ForecastPage:
         """All figures of the page."""
         return {
             **self.over_time,
-            "waits": wait_charts.waits_figure(self.longest_waits),
-            "cdf": wait_charts.cdf_figure(self.longest_waits),
+            "waits": wait_charts.waits_figure(self.longest_waits, self.numbers),
+            "cdf": wait_charts.cdf_figure(self.longest_waits, self.numbers),
         }
 
     @cached_property

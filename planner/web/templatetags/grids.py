@@ -1,4 +1,4 @@
-"""The tag that renders a table."""
+"""The tag that renders a table, and names that break between their parts."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,6 +6,7 @@ from django import template
 from django.template import Context, Node, NodeList
 from django.template.base import FilterExpression, Parser, Token, token_kwargs
 from django.template.loader import get_template
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 register = template.Library()
@@ -55,3 +56,13 @@ def grid(parser: Parser, token: Token) -> GridNode:
     body = parser.parse(("endgrid",))
     parser.delete_first_token()
     return GridNode(label, options, columns, body)
+
+
+@register.filter
+def breakable(name: str) -> SafeString:
+    """Return a name that breaks after its slashes where it is too long for its column.
+
+    >>> breakable("nvidia.com/gpu")
+    'nvidia.com/<wbr>gpu'
+    """
+    return format_html_join(SafeString("/<wbr>"), "{}", ((part,) for part in name.split("/")))

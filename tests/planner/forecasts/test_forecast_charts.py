@@ -2,9 +2,11 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from planner.forecasts.charts import OWN, queues_figure, stacked_figure, waiting_figure
+from planner.forecasts.wait_charts import cdf_figure, waits_figure
 from planning.forecasts.figures import Curve
 
 END = 7200.0
@@ -16,7 +18,7 @@ def allocated(number: int, cores: float) -> Curve:
 
 
 def test_a_curve_keeps_its_last_value_until_the_end_of_the_window() -> None:
-    [trace] = waiting_figure([Curve("q", "waiting", [0.0, END], [3.0, 0.0])], SHOWN)["data"]
+    [trace] = waiting_figure([Curve("q", "waiting", [0.0, END], [3.0, 0.0])], SHOWN, {"q": 0})["data"]
     assert (trace["x"], trace["y"]) == ([0.0, 2.0], [3.0, 3.0])
 
 
@@ -26,10 +28,28 @@ def test_the_stacked_chart_groups_the_smallest_queues_and_keeps_the_total() -> N
         Curve("", "allocated", [0.0, 60.0, END], [0.0, 100_000.0, 0.0]),
         Curve("", "capacity", [0.0], [200_000.0]),
     ]
-    *bands, offered = stacked_figure(curves, use, "cpu", SHOWN, hidden=4)["data"]
+    largest_first = {f"q{11 - number:02}": number for number in range(12)}
+    *bands, offered = stacked_figure(curves, use, "cpu", SHOWN, largest_first, hidden=4)["data"]
     assert [band["name"] for band in bands] == [*(f"q{n:02}" for n in range(12 - OWN, 12)), "9 other queues"]
     assert sum(band["y"][-1] for band in bands) == pytest.approx(100.0)
     assert (offered["x"], offered["y"]) == ([0.0, 2.0], [200.0, 200.0])
+
+
+def test_a_queue_has_one_colour_in_all_figures() -> None:
+    numbers = {"b": 0, "a": 1, "c": 9}
+    curves = [Curve(queue, "allocated", [0.0, END], [1000.0, 0.0]) for queue in "abc"]
+    use = [curves[0], Curve("", "capacity", [0.0], [9000.0])]
+    waits = {queue: np.array([1.0, 2.0]) for queue in "abc"}
+    figures = [
+        stacked_figure(curves, use, "cpu", SHOWN, numbers)["data"][:3],
+        waiting_figure(curves, SHOWN, numbers)["data"],
+        waits_figure(waits, numbers)["data"],
+        cdf_figure(waits, numbers)["data"],
+    ]
+    for traces in figures:
+        colours = {trace["name"]: trace["meta"] for trace in traces}
+        assert colours == {"a": "queue-1", "b": "queue-0", "c": "queue-1"}
+    assert figures[1][2]["line"]["dash"] == "dot"
 
 
 def test_a_request_far_above_the_other_figures_leaves_the_axis_and_is_named() -> None:

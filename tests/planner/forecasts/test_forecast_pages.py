@@ -220,6 +220,22 @@ def test_the_page_and_the_api_agree_on_causes_service_and_fairness(
     )
 
 
+def test_every_list_of_the_verdict_is_a_file_beside_its_table(
+    browser: Client, api: APIClient, done: Forecast
+) -> None:
+    content = browser.get(f"/forecasts/{done.pk}/").content.decode()
+    at = f"/api/v1/forecasts/{done.pk}/verdict/"
+    verdict = api.get(at).json()
+    for name in ("causes", "service", "fairness", "resources"):
+        assert f'href="{at}?format=csv&amp;table={name}"' in content
+        answer = api.get(f"{at}?format=csv&table={name}")
+        assert f"forecast-verdict-{name}.csv" in answer.headers["Content-Disposition"]
+        lines = answer.getvalue().decode().splitlines()  # type: ignore[attr-defined]
+        assert len(lines) == 1 + len(verdict[name])
+    refused = api.get(f"{at}?table=seats")
+    assert (refused.status_code, refused.json()["problems"][0]["path"]) == (422, "table")
+
+
 def test_the_page_and_the_api_agree_on_verdict_and_curves(
     browser: Client, api: APIClient, done: Forecast
 ) -> None:
