@@ -24,6 +24,8 @@ NAME, BELOW = 20, 6
 """Pixels above a queue's curves, for its name, and below them."""
 FEW = 5
 """Up to this count an axis has a line for each number, instead of halves."""
+DIGITS = 6
+"""Decimals of an hour in a figure: a page with many curves consists of little else."""
 CUT = 3
 """A request above this many times the other figures of its queue leaves the axis: they stay legible."""
 
@@ -249,7 +251,7 @@ def _line(
         "type": "scatter",
         "mode": "lines",
         "name": name,
-        "x": [round(hour, 9) for hour, _ in known],
+        "x": [round(hour, DIGITS) for hour, _ in known],
         "y": [value for _, value in known],
         "line": {"shape": "hv", "width": 1.5, **dash_of(number)},
     }

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from planner.forecasts.charts import BARS, FOOT, HEAD, HOUR, Figure, layout_over_time, window
+from planner.forecasts.charts import BARS, DIGITS, FOOT, HEAD, HOUR, Figure, layout_over_time, window
 from planning.forecasts.figures import JobRow, job_rows
 from planning.forecasts.record import Record
 from planning.forecasts.steps import Floats, Ints
@@ -14,6 +14,8 @@ from planning.forecasts.steps import Floats, Ints
 GANTT_JOBS = 500
 NAMED = 60
 """The most jobs of a Gantt chart that fit with their names."""
+APART = 4
+"""How many rows further down the name of another queue fits, where rows have no names."""
 
 
 def gantt_figure(record: Record, begin: float, end: float, queues: Sequence[str]) -> Figure:
@@ -33,8 +35,11 @@ def gantt_figure(record: Record, begin: float, end: float, queues: Sequence[str]
     data = [
         {
             "type": "bar", "orientation": "h", "name": name, "meta": meta, "y": names,
-            "base": [value / HOUR for value in begins],
-            "x": [max(last - first, 0.0) / HOUR for first, last in zip(begins, ends, strict=True)],
+            "base": [round(value / HOUR, DIGITS) for value in begins],
+            "x": [
+                round(max(last - first, 0.0) / HOUR, DIGITS)
+                for first, last in zip(begins, ends, strict=True)
+            ],
             "hovertemplate": f"%{{y}}: {name.lower()} %{{x:,.3f}} h<extra></extra>",
         }
         for name, meta, begins, ends in bars
@@ -49,9 +54,19 @@ def gantt_figure(record: Record, begin: float, end: float, queues: Sequence[str]
 
 def _queue_ticks(rows: Sequence[JobRow]) -> Figure:
     """Return the names of the queues beside the middle of their jobs, which are in the order of queues."""
-    jobs = {queue: [row.job for row in own] for queue, own in groupby(rows, key=attrgetter("queue"))}
-    middles = [own[len(own) // 2] for own in jobs.values()]
-    return {"tickmode": "array", "tickvals": middles, "ticktext": list(jobs)}
+    named: list[tuple[int, str]] = []
+    first = 0
+    for queue, own in groupby(rows, key=attrgetter("queue")):
+        count = len(list(own))
+        middle = first + count // 2
+        if not named or middle - named[-1][0] >= APART:
+            named.append((middle, queue))
+        first += count
+    return {
+        "tickmode": "array",
+        "tickvals": [rows[middle].job for middle, _ in named],
+        "ticktext": [queue for _, queue in named],
+    }
 
 
 def _first(*times: float | None) -> float:
@@ -74,8 +89,8 @@ def _running_jobs(record: Record, begin: float, end: float, queues: Sequence[str
             "type": "bar", "orientation": "h", "meta": "allocated", "width": 0.85,
             "name": f"Running jobs; strongest colour:<br>{most:,} of one queue",
             "y": [queue for queue in queues for _ in range(bars)],
-            "base": np.tile(edges[:-1] / HOUR, len(queues)).tolist(),
-            "x": np.tile(np.diff(edges) / HOUR, len(queues)).tolist(),
+            "base": np.tile((edges[:-1] / HOUR).round(DIGITS), len(queues)).tolist(),
+            "x": np.tile((np.diff(edges) / HOUR).round(DIGITS), len(queues)).tolist(),
             "customdata": every.tolist(),
             "marker": {"opacity": (every / max(most, 1)).round(3).tolist()},
             "hovertemplate": "%{y}: %{customdata} jobs run<extra></extra>",

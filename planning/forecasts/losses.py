@@ -87,9 +87,9 @@ def _loss(record: Record, lost: Floats, left: Floats, queue: str, by: str, rows:
         evictions=len(rows),
         pod_seconds=float(of_jobs.sum()),
         resource_seconds={
-            resource: float(np.dot(of_jobs, sizes))
+            resource: seconds
             for resource, sizes in sorted(jobs.sizes.items())
-            if np.dot(of_jobs, sizes) > 0
+            if (seconds := float((of_jobs * sizes).sum())) > 0
         },
         worst_at=None if worst is None else float(record.evictions.times[worst]),
     )

@@ -22,6 +22,13 @@ window.Figures = (() => {
     return { height: layout.height + more, margin: { ...layout.margin, t: t + more } };
   };
 
+  // A note that is wider than the plot would be cut off at the edge of the figure.
+  const withNotes = ({ annotations, margin }, width) => {
+    const room = width - margin.l - margin.r;
+    const size = (note) => Math.min(SIZE, Math.floor(SIZE * room / lengthOf(note.text)));
+    return annotations ? { annotations: annotations.map((note) => (lengthOf(note.text) > room ? { ...note, font: { size: size(note) } } : note)) } : {};
+  };
+
   const layout = (drawn, traces, place, more = {}) => {
     const lines = { gridcolor: css("--line"), zerolinecolor: css("--line-strong"), linecolor: css("--line-strong") };
     const font = { family: css("--font-ui"), size: SIZE, color: css("--ink") };
@@ -30,6 +37,7 @@ window.Figures = (() => {
     return {
       ...drawn,
       ...withLegend(drawn, traces, place.clientWidth),
+      ...withNotes(drawn, place.clientWidth),
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font,
