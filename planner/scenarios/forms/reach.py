@@ -8,8 +8,10 @@ from django.core.exceptions import ValidationError
 
 from planner.web.forms import TypedForm
 from planning.reach.questions import DESERVED, PLACED, SHARE
+from planning.units import scale_of
 
-_EXAMPLES = {DESERVED: "20", SHARE: "80%", PLACED: "1"}
+_SHARE = "In per cent of the deserved amount, such as 80%."
+_QUANTITIES = {"cpu": "In cores, such as 20 or 500m.", "memory": "In bytes, such as 64Gi."}
 
 
 class ReachForm(TypedForm):
@@ -25,10 +27,19 @@ class ReachForm(TypedForm):
                 "id": f"reach-{name.replace('_', '-')}",
                 "class": "form-control tree__resource",
                 "spellcheck": "false",
+                "aria-describedby": "reach-unit",
             }
-        self.fields["at_least"].widget.attrs["placeholder"] = _EXAMPLES[params["figure"]]
+        self.unit = _unit(params["figure"], params["resource"])
         if params["figure"] == PLACED:
             del self.fields["at_most"]
+
+
+def _unit(figure: str, resource: str) -> str:
+    """Return in which unit the amounts of a figure are written."""
+    if figure == SHARE:
+        return _SHARE
+    many = scale_of("pods" if figure == PLACED else resource, 0).many
+    return _QUANTITIES.get(resource, f"In {many}.") if figure == DESERVED else f"In {many}."
 
 
 class FoundChangeForm(TypedForm):

@@ -23,9 +23,12 @@ from planner.scenarios.views.editing import edited
 from planner.web.templatetags.quantities import counted
 from planner.web.views.found import queue_or_404, scenario_or_404
 from planner.web.views.pages import INVALID, caller, fragment_requested
+from planning.amounts import read_amounts
 from planning.nodes import node_like
 from planning.reach.answers import answer_of
+from planning.reach.kinds import WEIGHT
 from planning.reach.questions import FIGURES, NAMES
+from planning.units import amount_texts
 
 _PARTS = {"reach-found": "scenarios/_reach_found.html"}
 
@@ -119,7 +122,7 @@ def _shown(
     if answer := context.get("answer"):
         context["changes"] = [
             {
-                **(one if one["queue"] else _with_units(one)),
+                **_with_units(one),
                 "patch": json.dumps(one["patch"]),
                 "left": one["points"] - one["tried"],
             }
@@ -132,7 +135,23 @@ def _shown(
 
 
 def _with_units(change: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a change of the number of nodes with its numbers as text."""
-    words = {"before": "node", "smaller": "more node", "largest": "more node"}
-    named = {name: counted(int(change[name]), word) for name, word in words.items() if change[name]}
-    return {**change, **named}
+    """Return a change with its values as people write them; `exact` is the smallest one as in a manifest."""
+    if change["queue"]:
+        values = ("before", "after", "smaller", "largest")
+        said = {name: _said(change["kind"], change[name]) for name in values if change[name]}
+    else:
+        words = {"before": "node", "smaller": "more node", "largest": "more node"}
+        said = {name: counted(int(change[name]), word) for name, word in words.items() if change[name]}
+    return {**change, **said, "exact": change["after"]}
+
+
+def _said(kind: str, value: str) -> str:
+    """Return the value of a queue's field: a weight, or the quantities of resources.
+
+    >>> _said("weight", "1006"), _said("deserved", "cpu 1500m, memory 64Gi")
+    ('1,006', '1.5 cores, 64 GiB')
+    """
+    if kind == WEIGHT:
+        return f"{int(value):,}"
+    amounts = read_amounts(dict(one.split(" ", 1) for one in value.split(", ")))
+    return ", ".join(amount_texts(amounts, amounts))

@@ -286,3 +286,16 @@ def test_node_counts_on_the_page_have_their_unit(client: Client, scenario: Scena
     row = re.search(r'<tr data-change="nodes:.*?</tr>', page, re.DOTALL)[0]  # type: ignore[index]
     assert re.search(r"\d+ nodes? in the pool", row)
     assert re.search(r"\d+ nodes? more", row)
+
+
+def test_amounts_on_the_page_have_their_units_and_the_form_says_which_it_reads(
+    client: Client, scenario: Scenario
+) -> None:
+    query = QUESTIONS["deserved at most"]
+    address = f"{reverse('planner:reach', args=[scenario.pk])}?{urlencode(query)}"
+    page = logged_in(client).get(address).content.decode()
+    assert "In cores, such as 20 or 500m." in page
+    [change] = proposed_changes(scenario, query)
+    row = re.search(rf'<tr data-change="{change["name"]}".*?</tr>', page, re.DOTALL)[0]  # type: ignore[index]
+    assert "3 cores" in row
+    assert re.search(rf'<strong title="{change["after"]}">[\d.,]+ cores?</strong>', row)
