@@ -116,14 +116,42 @@ class _Way:
         self._keep_root_amounts()
         while self._advances():
             pass
-        for name in self._open():
-            self.impossible += self._refusals(name, self.goals[name])
+        self.impossible += self._left()
         deletions = self._deletions()
         states = {name: state for name, state in self.states.items() if name in self.present}
         if states.get(ROOT) == "Closed":
             del states[ROOT]
             self.impossible.append(_ROOT_STAYS_OPEN)
         return Rollout(self.steps, deletions, states, self.impossible)
+
+    def _left(self) -> Iterator[Problem]:
+        """Yield the problems of the queues that are not in their final form, parents first.
+
+        A queue below another one of them is judged beside queues in their final form, as it may only wait for
+        that one, and without what that one says already. What the children of a queue exceed together is
+        reported for the first of them.
+        """
+        said: dict[str, set[str]] = {}
+        exceeded: set[tuple[str, str, str]] = set()
+        for name in self._open():
+            above = [ancestor for ancestor in _ancestors(name, self.goals) if ancestor in said]
+            found = self._refusals_at_the_end(name) if above else self._refusals(name, self.goals[name])
+            said[name] = {problem.rule for problem in found}
+            known = {rule for ancestor in above for rule in said[ancestor]}
+            for problem in found:
+                parent = (self.goals[name].get("spec") or {}).get("parent") or ROOT
+                of_all = (parent, problem.rule, problem.path)
+                if problem.rule not in known and of_all not in exceeded:
+                    yield problem
+                if problem.rule.startswith("queue.children_"):
+                    exceeded.add(of_all)
+
+    def _refusals_at_the_end(self, name: str) -> list[Problem]:
+        there = self.present.get(name)
+        others = [queue for other, queue in self.goals.items() if other != name or there is not None]
+        webhook = QueueAdmission(others, self.options)
+        goal = self.goals[name]
+        return webhook.on_create(goal) if there is None else webhook.on_update(there, goal)
 
     def _keep_root_amounts(self) -> None:
         """Report changes of root that its protection by the webhook refuses, and continue without them."""
@@ -220,12 +248,17 @@ def _by_name(queues: Iterable[Object]) -> dict[str, Object]:
 
 
 def _level(name: str, queues: Mapping[str, Object]) -> int:
-    """Return the number of ancestors of a queue, up to a cycle if there is one."""
-    above: set[str] = set()
+    """Return the number of ancestors of a queue, itself included, up to a cycle if there is one."""
+    return len(_ancestors(name, queues))
+
+
+def _ancestors(name: str, queues: Mapping[str, Object]) -> list[str]:
+    """Return a queue and those above it, up to a cycle if there is one."""
+    above: dict[str, None] = {}
     while name in queues and name not in above:
-        above.add(name)
+        above[name] = None
         name = (queues[name].get("spec") or {}).get("parent") or ROOT
-    return len(above)
+    return list(above)
 
 
 def _without_status(queue: Object) -> Object:

@@ -208,6 +208,28 @@ def test_inner_queue_is_renamed_even_without_spare_deserved_in_its_parent() -> N
     assert spec_of(replayed(before, way)) == spec_of(after)
 
 
+def test_an_invalid_parent_is_reported_once_and_not_for_each_changed_child() -> None:
+    parts = ("a", "b", "c")
+    before = [*ALWAYS, queue("top", deserved={"cpu": 4}, capability={"cpu": 8})]
+    before += [queue(name, parent="top", deserved={"cpu": 1}) for name in parts]
+    for deserved, said in (
+        (10, ("top", "queue.deserved_above_capability")),
+        (5, ("b", "queue.children_deserved")),
+    ):
+        after = [*ALWAYS, queue("top", deserved={"cpu": deserved}, capability={"cpu": 8})]
+        after += [queue(name, parent="top", deserved={"cpu": 3}) for name in parts]
+        found = [(problem.queue, problem.rule) for problem in rollout(before, after).impossible]
+        assert found == [said]
+
+
+def test_a_child_with_a_problem_of_its_own_is_reported_beside_its_parent() -> None:
+    before = [*ALWAYS, queue("top", deserved={"cpu": 4}, capability={"cpu": 8}), queue("a", parent="top")]
+    after = [*ALWAYS, queue("top", deserved={"cpu": 10}, capability={"cpu": 8})]
+    after += [queue("a", parent="top", deserved={"cpu": -1})]
+    found = [(problem.queue, problem.rule) for problem in rollout(before, after).impossible]
+    assert found == [("top", "queue.deserved_above_capability"), ("a", "queue.negative")]
+
+
 def test_closing_queue_cannot_be_changed() -> None:
     before = [*ALWAYS, queue("a", state="Closing")]
     way = rollout(before, [*ALWAYS, queue("a", weight=2, state="Closing")])
