@@ -80,7 +80,7 @@ class ExperimentForm(TypedForm):
         queue = _chosen(
             f"Queue of the {label.lower()}", [(name, name) for name in queues], "There is no such queue"
         )
-        queue.help_text = "Further nodes need none."
+        queue.help_text = "Added nodes need none."
         self.add_field(f"{place}.queue", queue)
         self.add_field(f"{place}.values", values)
 

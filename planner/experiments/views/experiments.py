@@ -25,6 +25,7 @@ from planner.experiments.services.experiments import (
 )
 from planner.experiments.services.settling import experiment_cancel
 from planner.experiments.views.experiment_page import ExperimentPage
+from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import get_forecast
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
@@ -135,13 +136,13 @@ def experiment_or_404(request: HttpRequest, experiment_id: UUID) -> Experiment:
     return found_or_404(request, get_experiment, experiment_id)
 
 
-def _document(request: HttpRequest, scenario: Scenario, offer: Offer) -> str:
-    """Return the document to start from: what helps the forecast in the address, else an example."""
-    search = None
+def _document(request: HttpRequest, scenario: Scenario, offer: Offer) -> tuple[str, Forecast | None]:
+    """Return the document to start from: what helps the forecast in the address, with it, else an example."""
     if given := request.GET.get("forecast"):
         forecast = found_or_404(request, get_forecast, _uuid(given))
-        search = search_for(forecast, scenario, offer) if forecast.scenario_id == scenario.pk else None
-    return in_text(search) if search else example(scenario.name, offer.setting, next(iter(offer.nodes), ""))
+        if forecast.scenario_id == scenario.pk and (search := search_for(forecast, scenario, offer)):
+            return in_text(search), forecast
+    return example(scenario.name, offer.setting, next(iter(offer.nodes), "")), None
 
 
 def _uuid(text: str) -> UUID:
@@ -165,12 +166,13 @@ def _begin_page(
     status: int = 200,
 ) -> HttpResponse:
     offer = offered(scenario)
-    document = _document(request, scenario, offer)
+    document, helped = _document(request, scenario, offer)
     context = {
         "scenario": scenario,
         "experiments": scenario_experiments(scenario),
         "form": form if isinstance(form, ExperimentForm) else _short_form(offer),
         "text": form if isinstance(form, DocumentForm) else DocumentForm(initial={"document": document}),
+        "helped": helped,
         "problems": problems,
         "is_refused": form is not None,
         "may_edit": scenario.role != Role.VIEWER,  # type: ignore[attr-defined]  # annotated by `visible`

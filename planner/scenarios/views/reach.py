@@ -153,5 +153,6 @@ def _said(kind: str, value: str) -> str:
     """
     if kind == WEIGHT:
         return f"{int(value):,}"
-    amounts = read_amounts(dict(one.split(" ", 1) for one in value.split(", ")))
+    read = read_amounts(dict(one.split(" ", 1) for one in value.split(", ")))
+    amounts = {resource: amount for resource, amount in read.items() if amount is not None}
     return ", ".join(amount_texts(amounts, amounts))

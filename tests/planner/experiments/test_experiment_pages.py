@@ -65,7 +65,10 @@ def test_a_forecast_offers_a_search_for_what_it_misses(browser: Client) -> None:
     forecast = forecast_done(factories.forecast(scenario))
     link = f"/scenarios/{scenario.pk}/experiments/?forecast={forecast.pk}"
     assert link in browser.get(f"/forecasts/{forecast.pk}/").content.decode()
-    text = browser.get(link).context["text"]["document"].value()
+    page = browser.get(link)
+    assert "Search for settings that help a forecast" in page.content.decode()
+    assert f'<a href="/forecasts/{forecast.pk}/">forecast of' in page.content.decode()
+    text = page.context["text"]["document"].value()
     written, problems = experiment_read(text)
     assert problems == []
     assert written["goals"] == [{"figure": "wait_p95", "queue": "waits", "at_most": "1s"}]
@@ -94,6 +97,7 @@ def test_only_a_forecast_of_the_scenario_that_misses_something_changes_its_examp
     for forecast in (met, factories.forecast(other)):
         page = browser.get(f"{address}?forecast={forecast.pk}")
         assert page.context["text"]["document"].value() == example
+        assert "help a forecast" not in page.content.decode()
     for unknown in ("nonsense", uuid4()):
         assert browser.get(f"{address}?forecast={unknown}").status_code == 404
 
