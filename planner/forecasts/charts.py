@@ -24,8 +24,8 @@ NAME, BELOW = 20, 6
 """Pixels above a queue's curves, for its name, and below them."""
 FEW = 5
 """Up to this count an axis has a line for each number, instead of halves."""
-DIGITS = 6
-"""Decimals of an hour in a figure: a page with many curves consists of little else."""
+DIGITS = 9
+"""Decimals of an hour in a figure: a page with many curves consists of little else than numbers."""
 CUT = 3
 """A request above this many times the other figures of its queue leaves the axis: they stay legible."""
 
