@@ -142,6 +142,7 @@ def _with_units(change: Mapping[str, Any]) -> dict[str, Any]:
     else:
         words = {"before": "node", "smaller": "more node", "largest": "more node"}
         said = {name: counted(int(change[name]), word) for name, word in words.items() if change[name]}
+        said["after"] = f"{counted(change['count'], 'node')} more"
     return {**change, **said, "exact": change["after"]}
 
 
