@@ -145,3 +145,19 @@ def test_the_commands_of_the_readme_list_the_evictions(
     actual = shell(block, clone, tools | {"KUBECONFIG": str(kubeconfig)}, code=1)
     assert "FAIL  no_victim_in: busy" in actual
     assert re.search(r"default/run-\d+ +busy +default/wait-\d+ +by the change", actual)
+
+
+def test_the_commands_of_the_readme_compare_two_forecasts(tmp_path: Path, tools: dict[str, str]) -> None:
+    cluster = {**factories.cluster(), "scheduler_conf": factories.CONF}
+    cluster["queues"].append({"metadata": {"name": "research"}, "spec": {"weight": 1}})
+    (tmp_path / "cluster.json").write_text(json.dumps(cluster))
+    lines = ["name,queue,submit_seconds,run_seconds,cpu,memory"]
+    lines += [
+        f"job-{number},{queue},{number},7200,1,1Gi" for number, queue in enumerate(["research", "b"] * 6)
+    ]
+    (tmp_path / "trace.csv").write_text("\n".join(lines))
+    (block,) = re.findall(r"## How long will each team wait.*?```sh\n(.*?)```", README, flags=re.DOTALL)
+    shell("queuecast --local import cluster.json --name production", tmp_path, tools)
+    shown = shell(block, tmp_path, tools)
+    assert re.search(r"Queue research \w+ its wait target of 10 min", shown)
+    assert "plan (A) and wider (B), job by job" in shown
