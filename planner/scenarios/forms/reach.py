@@ -29,7 +29,7 @@ class ReachForm(TypedForm):
                 "spellcheck": "false",
                 "aria-describedby": "reach-unit",
             }
-        self.unit = _unit(params["figure"], params["resource"])
+        self.unit = _unit(params["figure"], params.get("resource", ""))
         if params["figure"] == PLACED:
             del self.fields["at_most"]
 
