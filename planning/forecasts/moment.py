@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 
@@ -30,6 +31,16 @@ class Now:
     queues: list[QueueNow]
     waiting: list[JobRow]
     running: list[JobRow]
+
+
+def session_at(time: float, period: float) -> int:
+    """Return the number of the first session at or after a time, which may have been rounded as text.
+
+    >>> [session_at(time, 0.1) for time in (0.3, 3 * 0.1, 0.31)], session_at(2.1, 0.7)
+    ([3, 3, 4], 3)
+    """
+    nearest = round(time / period)
+    return nearest if abs(nearest * period - time) < 1e-6 * period else ceil(time / period)
 
 
 def cluster_now(record: Record, at: float) -> Now:

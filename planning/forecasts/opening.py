@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 import manifests
 from planning.forecasts.document import Times, forecast_with
+from planning.forecasts.moment import session_at
 from planning.forecasts.shared import Shared
 from planning.forecasts.workload import Fitting, drawn_from
 from scheduler_core.replay import Replay
@@ -60,7 +60,7 @@ def cluster_at(
     `frozen` is a state from before that time.
     """
     period = float(options["period_seconds"])
-    number = ceil(time / period)
+    number = session_at(time, period)
     before = {**options, "until_seconds": max(number - 1, 0) * period}
     replay = opened(scenario, workload, before, frozen).replay
     for _ in replay.steps() if number else ():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from planning.forecasts.jobs import NO_JOB, Jobs
+from planning.forecasts.moment import session_at
 from planning.forecasts.record import FIGURES, Evictions, Record, record_of
 from planning.forecasts.steps import Floats, Steps, moments, total
 from planning.forecasts.storage import packed, unpacked
@@ -49,6 +50,15 @@ def test_amounts_at_a_moment_are_those_that_its_session_finds(seed: int) -> None
             for figure in FIGURES:
                 for resource, amount in entry[figure].items():
                     assert record.steps(entry["name"], figure, resource).at(at) == pytest.approx(amount)
+
+
+@pytest.mark.parametrize("period", [0.1, 0.3, 0.7, 1.0, 10.0])
+def test_the_session_of_a_moment_is_found_by_its_rounded_time(period: float) -> None:
+    # 3 * 0.1 / 0.1 is more than 3
+    for number in range(1000):
+        at = number * period
+        assert session_at(at, period) == session_at(float(f"{at:.3f}"), period) == number
+        assert session_at(at + period / 2, period) == number + 1
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=3))

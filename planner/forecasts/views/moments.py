@@ -20,7 +20,7 @@ from planner.runs.services.runs import run_create
 from planner.web.views.listing import Listing
 from planner.web.views.pages import INVALID, caller
 from planning.forecasts.clock import moment_of
-from planning.forecasts.moment import Now, cluster_now
+from planning.forecasts.moment import Now, cluster_now, session_at
 from planning.rows import Problem
 
 
@@ -54,7 +54,7 @@ def _page(
     request: HttpRequest, forecast: Forecast, at: float, *, problems: Any = (), status: int = 200
 ) -> HttpResponse:
     record = record_of(forecast)
-    shown = min(at, record.end)
+    shown = min(session_at(at, record.period) * record.period, record.end)
     now: Now = cluster_now(record, shown)
     steps = decisions_at(forecast, shown)
     context = {

@@ -33,6 +33,15 @@ def test_an_ambiguous_json_body_is_refused(api: APIClient, queue: str, body: byt
     assert Scenario.objects.get().revision == 1
 
 
+@pytest.mark.parametrize(
+    "sent", ['"name": "a", "name": "b", "documents": ""', '"documents": "", "documents": ""']
+)
+def test_a_member_sent_twice_beside_the_text_of_documents_is_refused(api: APIClient, sent: str) -> None:
+    answer = api.generic("POST", "/api/v1/snapshots/", f"{{{sent}}}", content_type="application/json")
+    assert answer.status_code == 400
+    assert "is twice in one object" in answer.json()["message"]
+
+
 def test_duplicate_keys_of_an_imported_cluster_are_reported_with_their_line(api: APIClient) -> None:
     queue = '{"metadata": {"name": "a"}, "spec":\n{"weight": 1, "weight": 2}}'
     text = f'{{"name": "twice", "scenario": {{"queues": [{queue}]}}}}'

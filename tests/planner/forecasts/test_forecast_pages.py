@@ -385,6 +385,9 @@ def test_a_moment_shows_queues_and_waiting_jobs(browser: Client, done: Forecast)
     assert "Branch from here" in content
     assert "trace/third" in content
     assert "2 jobs wait, 3 jobs run." in content
+    # between two sessions the page shows the later one, as a branch has it
+    between = browser.get(f"/forecasts/{done.pk}/moment/?at=122.5").content.decode()
+    assert 'name="at" value="130.000"' in between
     memory = browser.get(f"/forecasts/{done.pk}/moment/?at=130&resource=memory").content.decode()
     assert 'title="memory: ' in memory
     assert 'title="cpu: ' not in memory
