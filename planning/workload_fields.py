@@ -4,6 +4,8 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from planning.constraint_choices import LIKE_QUEUE, NODE_CONSTRAINTS
+from planning.nodes import name_problems
 from planning.rows import Problem, Quantities
 from planning.states import Json
 from scheduler_core.controllers.usage import as_quantities, effective
@@ -14,23 +16,44 @@ from scheduler_core.quantity import QuantityError, parse_quantity
 JOBS, PODGROUPS, PODS = "jobs", "podgroups", "pods"
 KINDS = (JOBS, PODGROUPS, PODS)
 FIELDS = ("queue", "priorityClassName", "minMember", "replicas", "requests")
+_OF_A_JOB = ("name", "namespace", "node_constraints")
 DEFAULT = "default"
 QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 MOST_OBJECTS = 10_000
 """The most objects that one edit may add."""
 
 
-def job_of(fields: Mapping[str, Any], now: str | None) -> Json:
-    """Return the vcjob with the fields of a form."""
+def new_job_problems(fields: Mapping[str, Any]) -> list[Problem]:
+    """Return the problems of the fields of a new job."""
+    described = {name: value for name, value in fields.items() if name not in _OF_A_JOB}
+    return [
+        *name_problems(JOBS, fields.get("name")),
+        *(name_problems("namespaces", fields["namespace"]) if fields.get("namespace") else ()),
+        *field_problems(JOBS, {"replicas": None, **described}),
+        *_constraint_problems(fields.get("node_constraints", LIKE_QUEUE)),
+    ]
+
+
+def _constraint_problems(chosen: Any) -> list[Problem]:
+    if chosen in NODE_CONSTRAINTS:
+        return []
+    fix, path = f"Choose one of {', '.join(NODE_CONSTRAINTS)}.", f"{JOBS}.node_constraints"
+    message = "Unknown value for node constraints."
+    return [Problem("workload.constraints", "error", message, path=path, actual=chosen, fix=fix)]
+
+
+def job_of(fields: Mapping[str, Any], now: str | None, constraints: Mapping[str, Any]) -> Json:
+    """Return the vcjob with the fields of a form, and with the node constraints of its pods."""
     requests = dict(fields.get("requests") or {})
     replicas = int(fields["replicas"])
     container = {"name": "main", "image": "busybox", "resources": {"requests": requests}}
+    template = {"spec": {"containers": [container], **constraints}}
     metadata = {"name": fields["name"], "namespace": fields.get("namespace") or DEFAULT}
     spec: Json = {
         "schedulerName": "volcano",
         "minAvailable": int(fields.get("minMember") or replicas),
         "queue": fields.get("queue") or DEFAULT,
-        "tasks": [{"name": "task", "replicas": replicas, "template": {"spec": {"containers": [container]}}}],
+        "tasks": [{"name": "task", "replicas": replicas, "template": template}],
     }
     if fields.get("priorityClassName"):
         spec["priorityClassName"] = fields["priorityClassName"]

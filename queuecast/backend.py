@@ -88,6 +88,9 @@ class Backend(Protocol):
     def job_add(self, scenario: str, text: str) -> list[str]:
         """Add the objects of a manifest; return their kinds and names."""
 
+    def job_create(self, scenario: str, fields: Mapping[str, Any]) -> list[str]:
+        """Add a vcjob with one task by its fields; return its kind and name."""
+
     def nodes(self, scenario: str) -> list[Json]:
         """Return the nodes as Kubernetes objects."""
 

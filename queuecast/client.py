@@ -192,7 +192,14 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         """Add the objects of a manifest; return their kinds and names."""
         path = self._scenario(scenario)
         [(_, bare)] = bare_files(["manifest"], read_bytes([("manifest", text.encode())]))
-        added = self._edit("POST", f"{path}workloads/", {"documents": bare.decode()}, seen_at=path)
+        return self._workloads_add(path, {"documents": bare.decode()})
+
+    def job_create(self, scenario: str, fields: Mapping[str, Any]) -> list[str]:
+        """Add a vcjob with one task by its fields; return its kind and name."""
+        return self._workloads_add(self._scenario(scenario), {"job": dict(fields)})
+
+    def _workloads_add(self, path: str, body: Json) -> list[str]:
+        added = self._edit("POST", f"{path}workloads/", body, seen_at=path)
         return [f"{one['kind']}/{one['key']}" for one in added["objects"]]
 
     def run_start(self, scenario: str, *, cycles: int = 1) -> Json:

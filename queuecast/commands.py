@@ -10,7 +10,7 @@ import manifests
 from queuecast.backend import Backend, Files, Json
 from queuecast.client import Client, on_server
 from queuecast.conf_files import conf_text
-from queuecast.jobs import job_manifest
+from queuecast.jobs import job_fields
 from queuecast.plans import contents, new_problems
 from queuecast.problems import Refused, errors_of
 from queuecast.shown import Output, Table, brief, problems
@@ -213,13 +213,14 @@ def _conf_saved(found: list[Json], args: argparse.Namespace) -> Output:
 
 
 def job_add(backend: Backend, args: argparse.Namespace) -> Output:
-    """Add a job to a scenario: a manifest, or one built from the options."""
+    """Add a job to a scenario: a manifest, or one with the fields of the options."""
     if args.file and args.name:
         raise Refused("Give --file or a name, not both: the manifest names its job itself.")
-    text = _text(args.file) if args.file else manifests.dump(job_manifest(args))
 
     def add() -> Json:
-        return {"added": backend.job_add(args.scenario, text)}
+        if args.file:
+            return {"added": backend.job_add(args.scenario, _text(args.file))}
+        return {"added": backend.job_create(args.scenario, job_fields(args))}
 
     def tell(done: Json) -> Output:
         return Output(done, [Table(("ADDED",), [(name,) for name in done["added"]])])

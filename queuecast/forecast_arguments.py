@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from planning.forecasts.node_constraints import LIKE_QUEUE, NODE_CONSTRAINTS
+from planning.constraint_choices import LIKE_QUEUE, NODE_CONSTRAINTS
 from queuecast import forecast_commands, forecast_lists, server_forecasts, server_traces
 from queuecast.parsing import Groups, add_command, add_group
 from scheduler_core.replay.timeline import EVICTED

@@ -1,4 +1,4 @@
-"""Volcano Jobs built from options."""
+"""The fields of a new job from options."""
 
 import argparse
 from typing import Any
@@ -7,34 +7,21 @@ WHAT_IF = "what-if"
 """The name of a job without one."""
 
 
-def job_manifest(args: argparse.Namespace) -> dict[str, Any]:
-    """Return a vcjob with one task of equal pods, of which at least `min_member` run at once."""
+def job_fields(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the fields of a vcjob with one task of equal pods, as in the API."""
     namespace, _, name = (args.name or WHAT_IF).rpartition("/")
     requests = {"cpu": args.cpu, "memory": args.memory, **dict(_pair(word) for word in args.request)}
-    template = {
-        "spec": {
-            "containers": [
-                {
-                    "name": "main",
-                    "image": "what-if",
-                    "resources": {"requests": {key: value for key, value in requests.items() if value}},
-                }
-            ],
-            "restartPolicy": "Never",
-        }
+    fields = {
+        "name": name,
+        "namespace": namespace,
+        "queue": args.queue,
+        "replicas": args.replicas,
+        "minMember": args.min_member,
+        "priorityClassName": args.priority_class,
+        "requests": {resource: quantity for resource, quantity in requests.items() if quantity},
+        "node_constraints": args.node_constraints,
     }
-    return {
-        "apiVersion": "batch.volcano.sh/v1alpha1",
-        "kind": "Job",
-        "metadata": {"name": name, "namespace": namespace or "default"},
-        "spec": {
-            "schedulerName": "volcano",
-            "queue": args.queue,
-            "minAvailable": args.min_member or args.replicas,
-            **({"priorityClassName": args.priority_class} if args.priority_class else {}),
-            "tasks": [{"name": "main", "replicas": args.replicas, "template": template}],
-        },
-    }
+    return {name: value for name, value in fields.items() if value not in (None, "")}
 
 
 def _pair(word: str) -> tuple[str, str]:

@@ -1,13 +1,14 @@
 """Scenarios in a local folder, with the same core as the server."""
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import manifests
 from manifests.differences import Difference, differences
 from queuecast import queues_edited
+from queuecast.added import new_job, read_workloads, refuse_taken
 from queuecast.applied import changed
 from queuecast.backend import Files, Json, Progress
 from queuecast.core import faults, reviewed
@@ -16,12 +17,9 @@ from queuecast.lint import conf_findings, findings_in
 from queuecast.local_runs import LocalRuns
 from queuecast.nodes_edited import job_removed, node_changed, nodes_added, nodes_removed
 from queuecast.plans import key_of, read_bytes
-from queuecast.problems import as_problem, errors_of, problem, refusal
+from queuecast.problems import as_problem, refusal
 from queuecast.sending import bare_document
 from queuecast.store import FOLDER, head
-
-_ADDED = ("jobs", "podgroups", "pods", "priorityclasses")
-"""The lists that a text of new workloads may contain."""
 
 
 class Local(LocalRuns):
@@ -165,12 +163,16 @@ class Local(LocalRuns):
 
     def job_add(self, scenario: str, text: str) -> list[str]:
         """Add the objects of a manifest, none of which may exist; return their kinds and names."""
+        return self._add(self._scenario(scenario), read_workloads(text))
+
+    def job_create(self, scenario: str, fields: Mapping[str, Any]) -> list[str]:
+        """Add a vcjob with one task by its fields; return its kind and name."""
         there = self._scenario(scenario)
-        added = {kind: held for kind, held in _read_workloads(text).items() if kind in _ADDED and held}
-        if not added:
-            raise refusal([_no_workload()])
-        if taken := list(_taken(there["document"], added)):
-            raise refusal(taken)
+        return self._add(there, new_job(there["document"], fields))
+
+    def _add(self, there: Json, added: Mapping[str, Sequence[Json]]) -> list[str]:
+        """Add objects to a scenario; return their kinds and names."""
+        refuse_taken(there["document"], added)
         there["document"] = changed(there["document"], added)
         self._edit(there)
         return [
@@ -257,30 +259,3 @@ def _of_conf(one: Mapping[str, Any]) -> bool:
 def _field(one: Difference) -> str:
     """Return a field as a server names it: for queues without the part of the object."""
     return one.field.removeprefix("spec.").removeprefix("metadata.") if one.kind == "queues" else one.field
-
-
-def _read_workloads(text: str) -> Json:
-    reading = read_bytes([("manifest", text.encode())])
-    if wrong := errors_of(faults(reading.document)):
-        raise refusal(wrong)
-    return bare_document(reading)
-
-
-def _no_workload() -> Json:
-    message, fix = (
-        "the text contains no job, PodGroup or pod",
-        "write a vcjob, a PodGroup with its pods, or pods",
-    )
-    return problem(rule="workload.none", severity="error", message=message, path="documents", fix=fix)
-
-
-def _taken(document: Mapping[str, Any], added: Mapping[str, Any]) -> Iterator[Json]:
-    for kind, things in added.items():
-        there = {key_of(kind, held) for held in document.get(kind) or ()}
-        for key in (key_of(kind, thing) for thing in things if kind != "priorityclasses"):
-            if key in there:
-                name = "/".join(key)
-                yield problem(
-                    rule="name.taken", severity="error", message="a workload with this name already exists",
-                    path=f"{kind}.{name}", actual=name, fix="choose another name",
-                )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from planning.constraint_choices import LIKE_QUEUE, NODE_CONSTRAINTS
 from queuecast import commands, history_commands, part_commands, queue_commands
 from queuecast.parsing import Groups, add_command, add_group
 
@@ -89,6 +90,12 @@ def _add_job(groups: Groups) -> None:
     add.add_argument("--memory", default="")
     add.add_argument("--request", action="append", default=[], metavar="RESOURCE=QUANTITY")
     add.add_argument("--priority-class", default="")
+    add.add_argument(
+        "--node-constraints",
+        choices=tuple(NODE_CONSTRAINTS),
+        default=LIKE_QUEUE,
+        help="tolerations and node selectors (those of pods in its queue)",
+    )
     change = add_command(job, "set", part_commands.job_set, edits=True)
     copy = add_command(job, "copy", part_commands.job_copy, edits=True)
     remove = add_command(job, "remove", part_commands.job_remove, edits=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -48,12 +48,7 @@ def _of_kind(document: Object, kind: str) -> Iterator[Object]:
 
 def trace_of_objects(podgroups: Sequence[Object], pods: Sequence[Object]) -> Trace:
     """Return the workload of PodGroups and their pods."""
-    members: dict[str, list[Object]] = {}
-    for pod in pods:
-        metadata = pod.get("metadata") or {}
-        group = (metadata.get("annotations") or {}).get(GROUP_NAME)
-        if group:
-            members.setdefault(f"{metadata.get('namespace') or 'default'}/{group}", []).append(pod)
+    members = members_of(pods)
     found = [job for podgroup in podgroups if (job := _job(podgroup, members)) is not None]
     jobs = [job for job, _ in found]
     left_out = len(podgroups) - len(jobs)
@@ -70,10 +65,27 @@ def trace_of_objects(podgroups: Sequence[Object], pods: Sequence[Object]) -> Tra
     return ordered([replace(job, submitted=job.submitted - begin) for job in jobs], stamp(begin), notes)
 
 
+def members_of(pods: Iterable[Object]) -> dict[str, list[Object]]:
+    """Return the pods of each PodGroup, by its key."""
+    members: dict[str, list[Object]] = {}
+    for pod in pods:
+        metadata = pod.get("metadata") or {}
+        group = (metadata.get("annotations") or {}).get(GROUP_NAME)
+        if group:
+            members.setdefault(f"{metadata.get('namespace') or 'default'}/{group}", []).append(pod)
+    return members
+
+
+def key_of(podgroup: Object) -> str:
+    """Return namespace/name of a PodGroup."""
+    metadata = podgroup.get("metadata") or {}
+    return f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
+
+
 def _job(podgroup: Object, members: Mapping[str, Sequence[Object]]) -> tuple[TraceJob, bool] | None:
     """Return the job of a PodGroup, and whether its pods differ; None without pods or creation time."""
     metadata, spec = podgroup.get("metadata") or {}, podgroup.get("spec") or {}
-    key = f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
+    key = key_of(podgroup)
     created, pods = _seconds(metadata.get("creationTimestamp")), members.get(key, ())
     if created is None or not pods:
         return None

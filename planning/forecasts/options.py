@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from planning.forecasts.node_constraints import LIKE_QUEUE, NODE_CONSTRAINTS
+from planning.constraint_choices import LIKE_QUEUE, NODE_CONSTRAINTS
 from planning.forecasts.seeds import MOST_SEEDS
 from planning.rows import Problem
 

@@ -6,15 +6,10 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from planning.constraint_choices import LIKE_QUEUE
 from planning.documents import items
-from planning.forecasts.node_constraints import (
-    LIKE_QUEUE,
-    NOTHING_KNOWN,
-    KnownConstraints,
-    known_constraints,
-    with_constraints,
-    without_constraints,
-)
+from planning.forecasts.node_constraints import with_constraints, without_constraints
+from planning.node_constraints import NOTHING_KNOWN, KnownConstraints, known_constraints
 from planning.rows import Problem
 from traces import Trace, cut, fitted, generate, mapped, scaled
 from traces.kubernetes import trace_of_objects

@@ -13,17 +13,12 @@ import pytest
 
 import manifests
 from planner.clusters.sample import sample_document
+from planning.constraint_choices import LIKE_QUEUE, NODE_CONSTRAINTS, NONE
 from planning.forecasts.document import Times, arrivals_of, forecast_of
-from planning.forecasts.node_constraints import (
-    LIKE_QUEUE,
-    NODE_CONSTRAINTS,
-    NONE,
-    KnownConstraints,
-    known_constraints,
-)
 from planning.forecasts.shared import Shared
 from planning.forecasts.trace_texts import csv_of, read_workload
 from planning.forecasts.workload import Fitting, drawn_from, fitted_to, leaf_queues
+from planning.node_constraints import KnownConstraints, known_constraints
 from scheduler_core.replay import replay_document
 from tests.builders import Object, conf, node, pod, podgroup, priority_class, queue, scenario
 from traces import Trace, TraceJob, Unreadable, read_trace
@@ -63,7 +58,7 @@ def wants(of_queue: str, constraints: Mapping[str, Any] | None = None, **request
 
 def assumed(document: Object, job: TraceJob) -> tuple[Any, str]:
     """Return the constraints that a trace's job has in a scenario, and where they come from."""
-    text, source = known_constraints(document).of_job(job)
+    text, source = known_constraints(document).of_pod(job.queue, job.requests)
     return json.loads(text), source
 
 
@@ -128,9 +123,9 @@ def test_constraints_of_the_trace_come_first_and_none_removes_all() -> None:
         fitted, problems = fitted_to(work, ["a", "b"], fitting, fitting.known_constraints(document))
         assert problems == []
         found[fitting.node_constraints] = [job.constraints for job in fitted.jobs], fitted.notes
-    message = "Assumed: pods of 1 job of the trace select nodes and tolerate taints like pods of most jobs in"
+    message = "Assumed: pods of 1 job of the trace select nodes and tolerate taints like most jobs of their"
     assert found == {
-        "like_queue": ([A100, {}, H100], (f"{message} their queue.",)),
+        "like_queue": ([A100, {}, H100], (f"{message} queue.",)),
         NONE: ([{}, {}, {}], ()),
     }
 
@@ -230,4 +225,4 @@ def test_jobs_with_gpus_start_on_the_tainted_nodes_of_the_sample() -> None:
     job = TraceJob("job", "agents", 7200.0, 60.0, requests={"cpu": "8", "memory": "32Gi", GPU: "4"})
     fitted, _ = fitted_to(Trace((job,)), leaf_queues(document), Fitting(), known_constraints(document))
     assert fitted.jobs[0].constraints
-    assert KnownConstraints().of_job(job)[1] == "devices"
+    assert KnownConstraints().of_pod(job.queue, job.requests)[1] == "devices"

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from planner.api.bodies import Body
 from planner.forecasts.models import Forecast
-from planning.forecasts.node_constraints import LIKE_QUEUE, NODE_CONSTRAINTS
+from planning.constraint_choices import LIKE_QUEUE, NODE_CONSTRAINTS
 from planning.forecasts.options import DEFAULTS, EVICTED
 
 

@@ -10,9 +10,9 @@ from django import forms
 from planner.web.forms import ReadField, TypedForm
 from planner.web.templatetags.durations import typed_time
 from planner.web.templatetags.quantities import counted
+from planning.constraint_choices import NODE_CONSTRAINTS
 from planning.forecasts.clock import duration
 from planning.forecasts.costs import Prices
-from planning.forecasts.node_constraints import NODE_CONSTRAINTS
 from planning.forecasts.options import DEFAULTS, EVICTED
 from planning.forecasts.seeds import MOST_SEEDS
 from planning.nodes import pool_label

@@ -16,10 +16,10 @@ from planner.forecasts.selectors.prices import costs_of
 from planner.web.templatetags.quantities import counted
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
+from planning.constraint_choices import NODE_CONSTRAINTS
 from planning.forecasts.clock import spelled
 from planning.forecasts.comparison import cost_against_benefit
 from planning.forecasts.costs import UNASSIGNED, Costs, QueueCost
-from planning.forecasts.node_constraints import NODE_CONSTRAINTS
 from planning.forecasts.options import DEFAULTS, EVICTED
 
 OPTIONS = {

@@ -11,6 +11,7 @@ from django.http import QueryDict
 
 from planner.web.forms import TypedForm
 from planner.web.templatetags.quantities import resource_order
+from planning.constraint_choices import NODE_CONSTRAINTS
 from planning.nodes import EFFECTS, PoolRow, taint_patch
 from planning.units import request_resources, resource_label
 from planning.workload_fields import FIELDS, PODS
@@ -192,6 +193,11 @@ class JobForm(_WorkloadForm):
 
     name = forms.CharField(required=False)
     namespace = forms.CharField(required=False, initial="default")
+    node_constraints = forms.CharField(
+        required=False,
+        help_text="Tolerations and node selectors of its pods.",
+        widget=forms.Select(choices=[*NODE_CONSTRAINTS.items()]),
+    )
 
     def __init__(
         self, data: Mapping[str, str] | None, queues: Sequence[str], offered: Iterable[str] = ()
@@ -204,7 +210,8 @@ class JobForm(_WorkloadForm):
     def typed_job(self) -> dict[str, Any]:
         """Return the fields with a value; raise Invalid."""
         typed = self.typed()
-        fields = {name: typed[name] for name in ("name", "namespace", *FIELDS) if typed.get(name, "") != ""}
+        names = ("name", "namespace", "node_constraints", *FIELDS)
+        fields = {name: typed[name] for name in names if typed.get(name, "") != ""}
         requests = self.amounts()
         return fields | ({"requests": requests} if requests else {})
 

@@ -14,15 +14,14 @@ from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.services.objects import objects_write
 from planner.scenarios.services.revisions import revision_lock
 from planning.importing import read_cluster
-from planning.nodes import name_problems
+from planning.node_constraints import constraints_for
 from planning.rows import Problem
 from planning.states import ObjectKey, object_key
 from planning.workload_edits import Wanted, WorkloadEdits
-from planning.workload_fields import JOBS, KINDS, MOST_OBJECTS, field_problems, job_of
+from planning.workload_fields import JOBS, KINDS, MOST_OBJECTS, field_problems, job_of, new_job_problems
 
 ADDED_KINDS = (*KINDS, "priorityclasses")
 """The lists that a text of new workloads may contain."""
-_OF_A_JOB = ("name", "namespace")
 
 
 @transaction.atomic
@@ -31,19 +30,15 @@ def job_add(
 ) -> list[ObjectKey]:
     """Add a vcjob by its fields: name, namespace, queue, replicas, minMember, requests, priority.
 
-    Raises as `objects_write` does.
+    Its pods have the node constraints of pods in their queue, or none (`node_constraints`). Raises as
+    `objects_write` does.
     """
     workloads = _locked(scenario, expected_revision, user)
-    described = {name: value for name, value in fields.items() if name not in _OF_A_JOB}
-    problems = [
-        *name_problems(JOBS, fields.get("name")),
-        *(name_problems("namespaces", fields["namespace"]) if fields.get("namespace") else ()),
-        *field_problems(JOBS, {"replicas": None, **described}),
-    ]
-    if problems:
+    if problems := new_job_problems(fields):
         raise Invalid(problems)
-    now = objects_in(scenario, state_of(scenario)).content.document.get("now")
-    job = job_of(fields, now)
+    objects = objects_in(scenario, state_of(scenario))
+    document = {kind: list(objects.of_kind(kind).values()) for kind in KINDS}
+    job = job_of(fields, objects.content.document.get("now"), constraints_for(document, fields))
     wanted: Wanted = {(JOBS, object_key(JOBS, job)): job}
     return _write(scenario, workloads, wanted, expected_revision, user)
 

@@ -437,7 +437,7 @@ def test_node_constraints_are_an_option_and_their_lack_is_in_the_verdict(
     assert (like.options["node_constraints"], like.summary["started"] > none.summary["started"]) == (
         "like_queue", True,
     )  # fmt: skip
-    assert any("tolerate taints like pods of most jobs in their queue" in note for note in like.notes)
+    assert any("tolerate taints like most jobs of their queue" in note for note in like.notes)
     says = "pods fit no node, not even an empty one"
     for forecast, expected in ((like, []), (none, ["busy", "waits"])):
         found = api.get(f"/api/v1/forecasts/{forecast.pk}/verdict/").json()["findings"]

@@ -8,10 +8,10 @@ import pytest
 import manifests
 from planner.clusters.sample import sample_document
 from planning.forecasts.document import Times, forecast_of
-from planning.forecasts.node_constraints import known_constraints
 from planning.forecasts.record import record_of
 from planning.forecasts.targets import target_verdicts
 from planning.forecasts.workload import Fitting, fitted_to
+from planning.node_constraints import known_constraints
 from scheduler_core.replay import replay_document
 from tests.builders import Object
 from traces import Pattern, generate

@@ -156,6 +156,34 @@ def test_a_job_is_added_by_its_form(browser: Client, scenario: Scenario) -> None
     assert all(f'id="job-{name}_error"' in answer for name in ("name", "replicas"))
 
 
+def test_a_new_job_runs_on_the_nodes_of_its_queue_unless_it_has_no_constraints(
+    browser: Client, api: APIClient
+) -> None:
+    document = factories.cluster()
+    constraints: Any = {"nodeSelector": {"disk": "ssd"}, "tolerations": [{"operator": "Exists"}]}
+    for pod in document["pods"]:
+        pod["spec"] |= constraints
+    scenario = factories.scenario(document=document)
+    at, fields = f"/scenarios/{scenario.pk}/workloads/", {"queue": "waits", "replicas": 1}
+    call = f"/api/v1{at}"
+    browser.post(f"{at}add/", {"revision": "1", "name": "typed", **fields, "requests.cpu": "1"})
+    api.post(call, {"job": {"name": "sent", **fields, "requests": {"cpu": "1"}}}, headers={"If-Match": "2"})
+    for revision, name, chosen in (("3", "free", "none"), ("4", "wrong", "all")):
+        job = {"name": name, **fields, "node_constraints": chosen}
+        answer = api.post(call, {"job": job}, headers={"If-Match": revision})
+        assert answer.status_code == (201 if chosen == "none" else 422)
+    wrong = browser.post(f"{at}add/", {"revision": "4", "name": "x", **fields, "node_constraints": "all"})
+    assert wrong.status_code == 422
+    jobs = objects_in(scenario, state_of(Scenario.objects.get())).of_kind("jobs")
+    templates = {key: job["spec"]["tasks"][0]["template"]["spec"] for key, job in jobs.items()}
+    found = {key: {name: spec.get(name) for name in constraints} for key, spec in templates.items()}
+    assert found == {
+        "default/typed": constraints,
+        "default/sent": constraints,
+        "default/free": {"nodeSelector": None, "tolerations": None},
+    }
+
+
 def test_workloads_are_added_from_yaml(browser: Client, scenario: Scenario) -> None:
     assert post(browser, scenario, "add/", documents=JOB).status_code == 302
     assert row(scenario, "jobs", "ml/train").min_member == 2

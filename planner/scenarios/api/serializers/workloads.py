@@ -7,6 +7,7 @@ from rest_framework import serializers
 from planner.api.bodies import Body
 from planner.api.serializers import AmountsField, Edit
 from planner.scenarios.api.serializers.queues import QuantitiesField
+from planning.constraint_choices import LIKE_QUEUE, NODE_CONSTRAINTS
 from planning.workload_fields import KINDS
 
 _KINDS = f"One of {', '.join(KINDS)}."
@@ -43,6 +44,11 @@ class JobAddSerializer(serializers.Serializer[Any]):
     minMember = serializers.IntegerField(required=False, help_text="Default: all replicas.")  # noqa: N815
     replicas = serializers.IntegerField()
     requests = QuantitiesField(required=False)
+    node_constraints = serializers.ChoiceField(
+        choices=list(NODE_CONSTRAINTS),
+        default=LIKE_QUEUE,
+        help_text="Tolerations and node selectors: like pods of its queue with the same devices, or none.",
+    )
 
 
 class CopySerializer(serializers.Serializer[Any]):
