@@ -10,6 +10,7 @@ from typing import Any
 from planning.queues import QueueFields
 from planning.rows import Problem
 from scheduler_core.quantity import QuantityError, parse_quantity
+from scheduler_core.resource_names import is_counted
 from traces import FORMATS, Pattern, Trace, Unreadable, generate, read_trace
 from traces.columns import GPU
 from traces.generate import drawn_moments, jobs_of
@@ -111,9 +112,16 @@ def _pattern_problems(pattern: Json) -> Iterator[tuple[str, str, str]]:
     if any(not 0 <= share <= _MOST_WEIGHT for share in shares.values()):
         yield "pods", "A share of pods is out of range.", f"Choose 0 to {_MOST_WEIGHT:,}."
     for name, quantity in (pattern.get("requests") or {}).items():
-        if name not in _REQUESTED:
-            message = f"A drawn trace has no column for resource {name!r}."
-            yield f"requests.{name}", message, f"Use {', '.join(_REQUESTED)}."
+        if not is_counted(name) or name == "pods":
+            message = f"A pod cannot request {name[:60]!r}."
+            yield (
+                f"requests.{name}",
+                message,
+                f"Use {', '.join(_REQUESTED)}, or the name of another resource.",
+            )
+        elif "/" in name and not quantity.isdecimal():
+            message = f"The request of {name}, {quantity[:40]!r}, is not a number of devices."
+            yield f"requests.{name}", message, "Write a whole number such as 8."
         elif not _is_request(quantity):
             message = f"The request of {name}, {quantity[:40]!r}, is not an amount of 0 or more."
             yield f"requests.{name}", message, "Write an amount such as 8, 500m or 64Gi."

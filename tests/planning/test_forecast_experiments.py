@@ -275,7 +275,7 @@ def test_a_stored_entry_restores_its_cell() -> None:
         ({"settings": [{"forecast": "rate", "values": [0]}]}, "not a factor"),
         ({"settings": [{"forecast": "seed", "values": [1.5]}]}, "not a seed"),
         ({"forecast": {"patterns": [{**PATTERNS[0], "requests": {"cpu": "x"}}]}}, "not an amount of 0"),
-        ({"forecast": {"patterns": [{**PATTERNS[0], "requests": {"a/gpu": "1"}}]}}, "no column for resource"),
+        ({"forecast": {"patterns": [{**PATTERNS[0], "requests": {"gpus": "1"}}]}}, "cannot request"),
         ({"forecast": {"patterns": [{**PATTERNS[0], "run_spread": 1e300}]}}, "run_spread is out of range"),
         ({"forecast": {"patterns": [{**PATTERNS[0], "by_hour": [1e300] * 24}]}}, "weight of by_hour"),
         ({"forecast": {"patterns": PATTERNS, "window_begin_seconds": 1e9}}, "jobs would be drawn"),

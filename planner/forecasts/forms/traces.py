@@ -1,6 +1,7 @@
 """The forms that import or generate a trace."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -11,6 +12,8 @@ from django.utils.formats import date_format
 from planner.clusters.models import Snapshot
 from planner.web.forms import ReadField, TypedForm
 from planning.forecasts.clock import duration
+from planning.rows import Problem
+from traces.columns import GPU
 
 LONGEST_NAME = 253
 
@@ -81,16 +84,32 @@ class PatternForm(TypedForm):
     pods = _above_zero(int, "1", "Pods of a job")
     cpu = forms.CharField(label="CPU of a pod", required=False, initial="4")
     memory = forms.CharField(label="Memory of a pod", required=False, initial="8Gi")
+    devices = forms.CharField(label="Devices of a pod", required=False)
+    devices.widget.attrs |= {"placeholder": "none", "inputmode": "numeric"}
+    device = forms.CharField(label="Device", required=False, initial=GPU)
+    device.widget.attrs["spellcheck"] = "false"
     seconds = _above_zero(duration, "1d", "For")
     seed = _above_zero(int, "1", "Seed")
 
     def pattern(self) -> dict[str, Any]:
         """Return the pattern; raise Invalid."""
         typed = self.typed()
+        requests = {
+            "cpu": typed["cpu"],
+            "memory": typed["memory"],
+            typed["device"] or GPU: typed["devices"],
+        }
         return {
             "queue": typed["queue"],
             "jobs_per_hour": typed["jobs_per_hour"],
             "run_median": typed["run_median"],
             "pods": {str(typed["pods"]): 1.0},
-            "requests": {name: typed[name] for name in ("cpu", "memory") if typed[name]},
+            "requests": {name: amount for name, amount in requests.items() if amount},
         }
+
+    def refuse(self, problems: Iterable[Problem]) -> None:
+        """Show problems of the device at the field of its amount."""
+        device = f".requests.{self.cleaned_data.get('device') or GPU}"
+        super().refuse(
+            replace(one, path="devices") if (one.path or "").endswith(device) else one for one in problems
+        )

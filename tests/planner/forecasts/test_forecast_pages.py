@@ -22,6 +22,7 @@ from planning.forecasts.figures import EvictionRow
 from planning.units import resource_label
 from tests import factories
 from tests.planner.recorded import forecast_done
+from traces import read_trace
 
 pytestmark = pytest.mark.django_db
 
@@ -113,6 +114,26 @@ def test_a_trace_generated_from_a_pattern_is_determined_by_its_seed(browser: Cli
     first, second = WorkloadTrace.objects.all()
     assert first.source_id == second.source_id
     assert first.jobs > 50
+
+
+def test_a_pattern_may_request_any_device(browser: Client) -> None:
+    typed = {"how": "generate", "queue": "waits", "jobs_per_hour": "6", "seconds": "1d", "seed": "7"}
+    for device, devices in (("", "8"), ("huawei.com/Ascend910", "2"), ("", "")):
+        sent = {**typed, "device": device, "devices": devices}
+        assert browser.post("/traces/", sent).status_code == 302
+    found = [
+        {job.requests.get("nvidia.com/gpu"): job.requests.get("huawei.com/Ascend910")}
+        for trace in WorkloadTrace.objects.order_by("created")
+        for job in read_trace(trace.source.content().decode()).jobs[:1]
+    ]
+    assert found == [{"8": None}, {None: "2"}, {None: None}]
+    for device, devices, shown in (
+        ("huawei.com/Ascend910", "some", "is not a number of devices"),
+        ("nvidia.com/gpu", "1.5", "is not a number of devices"),
+        ("gpu", "1", "cannot request"),
+    ):
+        content = browser.post("/traces/", {**typed, "device": device, "devices": devices}).content.decode()
+        assert shown in content.partition('id="pattern-devices_error"')[2][:200], device
 
 
 def test_every_error_in_a_pattern_is_shown_at_its_field(browser: Client) -> None:
