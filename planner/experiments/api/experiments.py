@@ -21,7 +21,7 @@ from planner.api.filters import (
     refuse_fractions,
     refuse_unknown,
 )
-from planner.api.idempotency import once
+from planner.api.idempotency import first_answer, once
 from planner.api.pagination import Pages
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed, paged
 from planner.api.serializers import ScenarioSerializer
@@ -39,9 +39,14 @@ from planner.experiments.models import Experiment
 from planner.experiments.selectors.cells import Cells
 from planner.experiments.selectors.experiments import experiments
 from planner.experiments.services.cells import cell_forecast, cell_open
-from planner.experiments.services.experiments import experiment_create, experiment_delete
+from planner.experiments.services.experiments import (
+    ExperimentPlan,
+    experiment_create,
+    experiment_delete,
+    experiment_plan,
+    experiment_queue,
+)
 from planner.experiments.services.settling import experiment_cancel
-from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import scenarios
 from planner.scenarios.services.scenarios import scenario_create
 
@@ -69,7 +74,6 @@ class ExperimentList(TableList):
         parameters=[DRY_RUN, IDEMPOTENCY_KEY],
         filters=False,
     )
-    @once
     def post(self, request: Request) -> Response:
         """Freeze the scenario's current revision and queue a sweep or a search over it.
 
@@ -77,19 +81,33 @@ class ExperimentList(TableList):
         """
         serializer = ExperimentCreate(data=request.data)
         serializer.is_valid(raise_exception=True)
-        written = dict(request.data)
+        body, written = serializer.validated_data, dict(request.data)
+        if "scenario" not in body:
+            return self._queued_on_snapshot(request, body, written)
+        if first := first_answer(request):
+            return first
+        scenario = _newest(scenarios(self.user), body["scenario"], "scenario")
+        plan = experiment_plan(scenario=scenario, written=written, user=self.user)
+        return self._queued(request, plan)
+
+    @once
+    def _queued(self, request: Request, plan: ExperimentPlan) -> Response:
+        """Queue a planned experiment."""
         with saved_unless_dry(request):
-            scenario = self._scenario(serializer.validated_data)
-            experiment = experiment_create(scenario=scenario, written=written, user=self.user)
-            body = ExperimentDetailSerializer(experiment).data
+            body = ExperimentDetailSerializer(experiment_queue(plan=plan, user=self.user)).data
         return made(request, body, status.HTTP_202_ACCEPTED)
 
-    def _scenario(self, body: dict[str, Any]) -> Scenario:
-        if "scenario" in body:
-            there: Scenario = _newest(scenarios(self.user), body["scenario"], "scenario")
-            return there
-        snapshot = _newest(snapshots(self.user), body["snapshot"], "snapshot")
-        return scenario_create(snapshot=snapshot, name=body["name"], owner=self.user)
+    @once
+    def _queued_on_snapshot(
+        self, request: Request, body: dict[str, Any], written: dict[str, Any]
+    ) -> Response:
+        """Create a scenario on a snapshot, and queue an experiment on it."""
+        with saved_unless_dry(request):
+            snapshot = _newest(snapshots(self.user), body["snapshot"], "snapshot")
+            scenario = scenario_create(snapshot=snapshot, name=body["name"], owner=self.user)
+            experiment = experiment_create(scenario=scenario, written=written, user=self.user)
+            shown = ExperimentDetailSerializer(experiment).data
+        return made(request, shown, status.HTTP_202_ACCEPTED)
 
 
 def _newest(rows: QuerySet[Any], name: str, what: str) -> Any:

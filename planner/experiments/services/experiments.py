@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -46,6 +47,17 @@ EARLIER = 5
 """The most earlier experiments on the same input in which to look for equal cells."""
 
 
+@dataclass(frozen=True)
+class ExperimentPlan:
+    """An experiment to queue, with its frozen scenario and its workload as unsaved documents."""
+
+    scenario: Scenario
+    content: Blob
+    workload: Blob | None
+    written: Mapping[str, Any]
+    grid: Grid
+
+
 def experiment_create(
     *, scenario: Scenario, written: Mapping[str, Any], user: User | None = None
 ) -> Experiment:
@@ -54,11 +66,21 @@ def experiment_create(
     `written` is the document of `queuecast sweep` and `search`; its `scenario` is ignored. Raises Invalid
     with every problem.
     """
+    return experiment_queue(plan=experiment_plan(scenario=scenario, written=written, user=user), user=user)
+
+
+def experiment_plan(
+    *, scenario: Scenario, written: Mapping[str, Any], user: User | None = None
+) -> ExperimentPlan:
+    """Freeze the scenario's current revision for an experiment; slow, so call it outside transactions.
+
+    Raises RoleTooLow, and Invalid with every problem.
+    """
     role_require(user=user, workspace=scenario.workspace)
-    read, problems = _read(scenario, written)
-    if read is None or problems:
+    plan, problems = _read(scenario, written)
+    if plan is None or problems:
         raise Invalid(problems)
-    return _queue(*read, user)
+    return plan
 
 
 def experiment_problems(*, scenario: Scenario, written: Mapping[str, Any]) -> list[Problem]:
@@ -66,11 +88,7 @@ def experiment_problems(*, scenario: Scenario, written: Mapping[str, Any]) -> li
     return _read(scenario, written)[1]
 
 
-_Read = tuple[Scenario, tuple[Blob, Blob | None], dict[str, Any], Grid]
-"""The scenario, the contents to keep, the document and the grid of an experiment."""
-
-
-def _read(scenario: Scenario, written: Mapping[str, Any]) -> tuple[_Read | None, list[Problem]]:
+def _read(scenario: Scenario, written: Mapping[str, Any]) -> tuple[ExperimentPlan | None, list[Problem]]:
     """Return the parts of an experiment if they can be read, and every problem."""
     with_scenario = {**written, "scenario": scenario.name or str(scenario.pk)}
     with_scenario.pop("snapshot", None)
@@ -87,17 +105,13 @@ def _read(scenario: Scenario, written: Mapping[str, Any]) -> tuple[_Read | None,
         *size_problems(with_scenario, definition, grid),
         *name_problems(grid.document, definition, grid),
     ]
-    return (present, (Blob.of(frozen), workload), with_scenario, grid), problems
+    return ExperimentPlan(present, Blob.of(frozen), workload, with_scenario, grid), problems
 
 
 @transaction.atomic
-def _queue(
-    scenario: Scenario,
-    contents: tuple[Blob, Blob | None],
-    written: dict[str, Any],
-    grid: Grid,
-    user: User | None,
-) -> Experiment:
+def experiment_queue(*, plan: ExperimentPlan, user: User | None = None) -> Experiment:
+    """Queue the cells of a planned experiment. Raises QuotaExceeded."""
+    scenario, written, grid = plan.scenario, plan.written, plan.grid
     quota_require(workspace=scenario.workspace)
     definition = Definition.of(written)
     cells = list(definition.combinations(written, grid))
@@ -107,8 +121,8 @@ def _queue(
             owner=user,
             scenario=scenario,
             scenario_revision=scenario.revision,
-            input=contents[0].keep(),
-            workload=contents[1] and contents[1].keep(),
+            input=plan.content.keep(),
+            workload=plan.workload and plan.workload.keep(),
             name=written["name"],
             kind=definition.kind,
             written=written,

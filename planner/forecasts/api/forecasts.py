@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.deletion import deleted
 from planner.api.filters import in_requested_order, ordering_parameter, refuse_fractions, refuse_unknown
-from planner.api.idempotency import once
+from planner.api.idempotency import first_answer, once
 from planner.api.pagination import Pages
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, answers, listed, paged
 from planner.api.tables import TableList, TableView, is_table
@@ -35,7 +35,7 @@ from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import forecasts, record_of
 from planner.forecasts.selectors.traces import traces
 from planner.forecasts.selectors.verdicts import verdict_of
-from planner.forecasts.services.forecasts import forecast_create
+from planner.forecasts.services.forecasts import ForecastPlan, forecast_plan, forecast_queue
 from planner.work.lifecycle import work_cancel
 from planning.forecasts.figures import (
     curves,
@@ -87,7 +87,7 @@ class ScenarioForecasts(ForecastList):
     )
     def post(self, request: Request, scenario_id: UUID) -> Response:
         """Freeze the scenario's current revision and queue a forecast of it under a trace."""
-        response = self._submitted(request)
+        response = first_answer(request) or self._queued(request, self._plan(request))
         if not is_dry(request):
             forecast = get_object_or_404(forecasts(self.user), pk=response.data["id"])
             for name, value in wait_until_over(request, forecast).items():
@@ -95,15 +95,20 @@ class ScenarioForecasts(ForecastList):
                 response.data = ForecastSerializer(forecast).data
         return response
 
-    @once
-    def _submitted(self, request: Request) -> Response:
+    def _plan(self, request: Request) -> ForecastPlan:
+        """Return the forecast that a body describes."""
         scenario = self.scenario()
         serializer = ForecastCreate(data=request.data)
         serializer.is_valid(raise_exception=True)
         options = dict(serializer.validated_data)
         trace = get_object_or_404(traces(self.user), pk=options.pop("trace"))
+        return forecast_plan(scenario=scenario, trace=trace, options=options, user=self.user)
+
+    @once
+    def _queued(self, request: Request, plan: ForecastPlan) -> Response:
+        """Queue a planned forecast."""
         with saved_unless_dry(request):
-            forecast = forecast_create(scenario=scenario, trace=trace, options=options, user=self.user)
+            forecast = forecast_queue(plan=plan, user=self.user)
         return made(request, ForecastSerializer(forecast).data, status.HTTP_202_ACCEPTED)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -26,6 +27,16 @@ from planning.rows import Problem
 from planning.suggestions import meant
 
 
+@dataclass(frozen=True)
+class ForecastPlan:
+    """A forecast to queue, with the frozen scenario as an unsaved document."""
+
+    scenario: Scenario
+    content: Blob
+    trace: WorkloadTrace
+    options: Mapping[str, Any]
+
+
 def forecast_create(
     *,
     scenario: Scenario,
@@ -35,8 +46,23 @@ def forecast_create(
 ) -> Forecast:
     """Freeze the scenario's current revision and queue a forecast of it under a trace.
 
+    Raises as `forecast_plan` and `forecast_queue` do.
+    """
+    plan = forecast_plan(scenario=scenario, trace=trace, options=options, user=user)
+    return forecast_queue(plan=plan, user=user)
+
+
+def forecast_plan(
+    *,
+    scenario: Scenario,
+    trace: WorkloadTrace,
+    options: Mapping[str, Any] | None = None,
+    user: User | None = None,
+) -> ForecastPlan:
+    """Freeze the scenario's current revision; slow, so call it outside transactions.
+
     `options`: those of `planning.forecasts.options.DEFAULTS`; the wait targets are the scenario's. Raises
-    Invalid with every problem of the options.
+    RoleTooLow, and Invalid with every problem of the options.
     """
     role_require(user=user, workspace=scenario.workspace)
     if trace.workspace_id != scenario.workspace_id:
@@ -53,22 +79,27 @@ def forecast_create(
         problems += [*found, *late_problems(timed, horizon)]
     if problems:
         raise Invalid(problems)
-    content = Blob.of(frozen)
-    with transaction.atomic():
-        quota_require(workspace=scenario.workspace)
-        return work_enqueue(
-            Forecast(
-                workspace=present.workspace,
-                owner=user,
-                scenario=present,
-                scenario_revision=present.revision,
-                input=content.keep(),
-                trace=trace,
-                trace_name=trace.name,
-                workload=trace.source,
-                options=effective,
-            )
+    return ForecastPlan(present, Blob.of(frozen), trace, effective)
+
+
+@transaction.atomic
+def forecast_queue(*, plan: ForecastPlan, user: User | None = None) -> Forecast:
+    """Queue a planned forecast. Raises QuotaExceeded."""
+    workspace = plan.scenario.workspace
+    quota_require(workspace=workspace)
+    return work_enqueue(
+        Forecast(
+            workspace=workspace,
+            owner=user,
+            scenario=plan.scenario,
+            scenario_revision=plan.scenario.revision,
+            input=plan.content.keep(),
+            trace=plan.trace,
+            trace_name=plan.trace.name,
+            workload=plan.trace.source,
+            options=plan.options,
         )
+    )
 
 
 def forecast_problems(

@@ -85,6 +85,28 @@ def test_what_is_sent_is_read_before_the_transaction_of_the_key(
     assert [query["sql"] for query in queries if "INSERT" in query["sql"]] == []
 
 
+@pytest.mark.parametrize("dry", [False, True])
+def test_forecasts_and_experiments_are_checked_before_a_transaction(api: APIClient, dry: bool) -> None:
+    scenario, trace = factories.scenario(), factories.workload()
+    forecast = {"trace": str(trace.pk), "rest": "nowhere"}
+    setting = {"queue": "nowhere", "field": "weight", "values": [2]}
+    sweep = {
+        "name": "x",
+        "scenario": str(scenario.pk),
+        "settings": [setting],
+        "figures": [{"figure": "evictions"}],
+    }
+    query = "?dry_run=true" if dry else ""
+    for path, body in ((f"scenarios/{scenario.pk}/forecasts/", forecast), ("experiments/", sweep)):
+        with CaptureQueriesContext(connection) as queries:
+            answer = api.post(f"/api/v1/{path}{query}", body, headers={"Idempotency-Key": path})
+        assert answer.status_code == 422, answer.json()
+        texts = [query["sql"] for query in queries]
+        assert not any(text.startswith("INSERT") for text in texts)
+        # the scenario is locked only while its state is read
+        assert sum(text.startswith("SAVEPOINT") for text in texts) == 1
+
+
 def test_a_repeated_trace_and_bundle_create_nothing(api: APIClient, finished_run: Run) -> None:
     content = api.get(f"/api/v1/runs/{finished_run.pk}/bundle/").content
 
