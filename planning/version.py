@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy
 
-import scheduler_core
+import scheduler_core.prepared
 
 RELEASE = "1.15.1"
 """The newest release of Volcano that the core implements."""

@@ -57,7 +57,7 @@ from planning.rows.waiting import (
     Shortage,
     Unblocking,
 )
-from scheduler_core.explain.pending import BEFORE_PODS
+from scheduler_core.model.status import BEFORE_PODS
 
 __all__ = [
     "BEFORE_PODS",

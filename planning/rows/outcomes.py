@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from planning.rows.amounts import Amounts
-from scheduler_core.explain.pending import BEFORE_PODS
+from scheduler_core.model.status import BEFORE_PODS
 
 
 def waits(job: Mapping[str, Any]) -> bool:

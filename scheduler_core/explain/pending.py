@@ -11,12 +11,11 @@ from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.refused import not_enqueued, queue_full
 from scheduler_core.explain.unplaced import no_node, refusals
 from scheduler_core.explain.wording import agreed, counted, listed
+from scheduler_core.model.status import BEFORE_PODS
 
 _WAITING = ("Pending", "Pipelined", "Allocated")
 _UNEXPLAINED: Mapping[str, Any] = {"gate": "turn", "unexplained": True}
 NO_PODS: Mapping[str, Any] = {"gate": "noPods"}
-BEFORE_PODS = ("", "Pending", "Inqueue")
-"""Phases in which a job without pods may still get pods, which the job controller creates after Inqueue."""
 
 
 def awaits_pods(entry: Object) -> bool:

@@ -40,6 +40,8 @@ SCHEDULED_STATUSES = frozenset(
 WAITING_STATUSES = frozenset({TaskStatus.PENDING, TaskStatus.PIPELINED, TaskStatus.ALLOCATED})
 COMPLETED_STATUSES = frozenset({TaskStatus.SUCCEEDED, TaskStatus.FAILED})
 VALID_STATUSES = READY_STATUSES | {TaskStatus.PIPELINED, TaskStatus.PENDING}
+BEFORE_PODS = ("", "Pending", "Inqueue")
+"""Phases in which a job without pods may still get pods, which the job controller creates after Inqueue."""
 
 
 def status_of(phase: str, *, deleting: bool, has_node: bool) -> TaskStatus:

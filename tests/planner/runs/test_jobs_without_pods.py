@@ -6,7 +6,8 @@ from rest_framework.test import APIClient
 
 from planner.runs.models import JobOutcome, Run
 from planner.runs.selectors.runs import run_counts
-from scheduler_core.explain.pending import BEFORE_PODS, awaits_pods
+from scheduler_core.explain.pending import awaits_pods
+from scheduler_core.model.status import BEFORE_PODS
 from tests import factories
 from tests.planner.pages import text_of
 from tests.planner.recorded import executed
