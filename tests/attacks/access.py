@@ -182,15 +182,18 @@ def _clients() -> dict[str, Callable[[bool], Client]]:
 
 
 def _as(session: str, token: str) -> Callable[[bool], Client]:
-    """Return a client factory: a browser with the session for pages, otherwise a script with the token."""
+    """Return a client factory: a browser with the session for pages, otherwise a script with the token.
+
+    Both are used again without the cookies of earlier responses, as each client loads all middleware once.
+    """
+    script, browser = APIClient(**({"HTTP_AUTHORIZATION": f"Token {token}"} if token else {})), Client()
 
     def client(is_api: bool) -> Client:
-        if token and (is_api or not session):
-            return APIClient(HTTP_AUTHORIZATION=f"Token {token}")
-        made = Client()
-        if session and not is_api:
-            made.cookies[settings.SESSION_COOKIE_NAME] = session
-        return APIClient() if is_api else made
+        used = script if is_api or (token and not session) else browser
+        used.cookies.clear()
+        if session and used is browser:
+            used.cookies[settings.SESSION_COOKIE_NAME] = session
+        return used
 
     return client
 
