@@ -1,5 +1,6 @@
 """A private Queuecast: its own folder, database and broker, with workers that can be killed."""
 
+import atexit
 import json
 import multiprocessing
 import os
@@ -17,12 +18,14 @@ from tests.processes.forks import simulations_of
 ROOT = Path(__file__).parents[2]
 
 PRELOADED = multiprocessing.get_context("forkserver")
-"""Forks drivers from a process that has already imported the modules that read no settings."""
+"""Forks drivers and workers from a process that has already imported the modules that read no settings."""
 PRELOADED.set_forkserver_preload([
-    "celery.app.amqp", "django.contrib.admin.utils", "django.forms", "django.template.loader", "django.test",
-    "jsonschema", "manifests", "planning.bundle", "planning.experiments.outcomes", "planning.fitting",
-    "planning.forecasts.opening", "planning.rebase", "planning.search", "planning.upgrades",
-    "planning.verdict", "planning.version", "pyotp", "redis", "structlog",
+    "celery.app.amqp", "celery.apps.worker", "celery.bin.celery", "celery.concurrency.thread",
+    "django.contrib.admin.utils", "django.forms", "django.template.loader", "django.test", "jsonschema",
+    "kombu.transport.filesystem", "kombu.transport.redis", "manifests", "planning.bundle",
+    "planning.experiments.outcomes", "planning.fitting", "planning.forecasts.opening", "planning.rebase",
+    "planning.search", "planning.upgrades", "planning.verdict", "planning.version", "pyotp", "redis",
+    "structlog",
 ])  # fmt: skip
 
 PATIENCE = 120.0
@@ -36,29 +39,26 @@ SHORT = {
 
 
 class Worker:
-    """A Celery worker with its process group."""
+    """A Celery worker with its process group, forked like a driver; `manage.py up` starts it as a program."""
 
     def __init__(self, installation: "Installation", variables: dict[str, str]) -> None:
-        self._log = (installation.folder / "worker.log").open("ab")
-        self.process = subprocess.Popen(
-            [
-                sys.executable, "-m", "celery", "--quiet", "--app", "config", "worker",
-                "--loglevel", "warning", "--without-gossip", "--without-mingle", "--without-heartbeat",
-            ],
-            cwd=ROOT,
-            env={**installation.environment, **variables},
-            stdout=self._log,
-            stderr=self._log,
-            start_new_session=True,
-        )  # fmt: skip
+        started, starts = multiprocessing.Pipe(duplex=False)
+        environment = {**installation.environment, **variables}
+        self.process = PRELOADED.Process(target=_work, args=(environment, installation.folder, starts))
+        self.process.start()
+        starts.close()
+        with started:
+            started.recv()
+        self._pid = self.process.pid or 0
+        self._is_known_to_have_ended = False
 
     def simulations(self) -> list[int]:
         """Return the process ids of the runs' child processes."""
-        return simulations_of(self.process.pid)
+        return simulations_of(self._pid)
 
     def kill(self) -> None:
         """Kill it as the system would, without any cleanup."""
-        os.killpg(self.process.pid, signal.SIGKILL)
+        os.killpg(self._pid, signal.SIGKILL)
         self.end()
 
     def stop(self) -> None:
@@ -67,16 +67,39 @@ class Worker:
         self.end()
 
     def end(self) -> None:
-        try:
-            self.process.wait(15)
-        finally:
-            self.process.kill()
-            self.process.wait()
-            self._log.close()
+        """Wait for its end, for seconds only."""
+        self._is_known_to_have_ended = True
+        self.process.join(15)
+        is_late = self.process.is_alive()
+        self.process.kill()
+        self.process.join()
+        assert not is_late, "the worker does not stop"
 
     def ended_by_itself(self) -> bool:
         """Return whether it ended without being asked to stop."""
-        return self.process.poll() is not None and not self._log.closed
+        return not self.process.is_alive() and not self._is_known_to_have_ended
+
+
+def _work(environment: dict[str, str], folder: Path, starts: Connection) -> None:
+    """Run a worker in this environment, and end as an interpreter does."""
+    os.setsid()
+    with (folder / "worker.log").open("ab") as log:
+        for stream in (1, 2):
+            os.dup2(log.fileno(), stream)
+    os.environ.clear()
+    os.environ.update(environment)
+    with starts:
+        starts.send(None)
+    sys.argv = [
+        "celery", "--quiet", "--app", "config", "worker",
+        "--loglevel", "warning", "--without-gossip", "--without-mingle", "--without-heartbeat",
+    ]  # fmt: skip
+    from celery.__main__ import main
+
+    try:
+        main()
+    finally:
+        atexit._run_exitfuncs()
 
 
 class Driver:
@@ -206,7 +229,7 @@ class Installation:
         for worker in ended:
             worker.end()
         for worker in self._workers:
-            if worker.process.poll() is None:
+            if worker.process.is_alive():
                 worker.kill()
         if self._driver is not None:
             self._driver.end()
