@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.deletion import deleted
-from planner.api.idempotency import once
+from planner.api.idempotency import first_answer, once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, answers, listed
 from planner.api.serializers import LabelsSerializer
 from planner.api.tables import TableList
@@ -27,7 +27,7 @@ from planner.runs.models import JobOutcome, QueueOutcome, Run, Trace, Victim
 from planner.runs.selectors import filters
 from planner.runs.selectors.runs import job_outcomes, queue_outcomes, runs, victims
 from planner.runs.selectors.steps import Steps, decisions
-from planner.runs.services.runs import run_create
+from planner.runs.services.runs import RunPlan, run_plan, run_queue
 from planner.scenarios.services.labels import label
 from planner.work.lifecycle import work_cancel
 
@@ -61,7 +61,7 @@ class ScenarioRuns(RunList):
     )
     def post(self, request: Request, scenario_id: UUID) -> Response:
         """Freeze the scenario's current revision and queue a run of it."""
-        response = self._submitted(request)
+        response = first_answer(request) or self._queued(request, self._plan(request))
         if not is_dry(request):
             run = get_object_or_404(runs(self.user), pk=response.data["id"])
             for name, value in wait_until_over(request, run).items():
@@ -69,13 +69,20 @@ class ScenarioRuns(RunList):
                 response.data = serializers.RunSerializer(run).data
         return response
 
-    @once
-    def _submitted(self, request: Request) -> Response:
+    def _plan(self, request: Request) -> RunPlan:
+        """Return the run that a body describes."""
         scenario = self.scenario()
         options = serializers.RunOptions(data=request.data)
         options.is_valid(raise_exception=True)
+        return run_plan(scenario=scenario, options=options.validated_data, user=self.user)
+
+    @once
+    def _queued(self, request: Request, plan: RunPlan) -> Response:
+        """Queue a planned run."""
         with saved_unless_dry(request):
-            run = run_create(scenario=scenario, options=options.validated_data, user=self.user)
+            run = run_queue(
+                scenario=plan.scenario, content=plan.content, options=plan.options, user=self.user
+            )
         return made(request, serializers.RunSerializer(run).data, status.HTTP_202_ACCEPTED)
 
 

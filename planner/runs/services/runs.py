@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -24,18 +25,35 @@ from planner.work.lifecycle import work_enqueue
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class RunPlan:
+    """A run to queue, with the frozen scenario as an unsaved document."""
+
+    scenario: Scenario
+    content: Blob
+    options: Mapping[str, Any]
+
+
 def run_create(
     *, scenario: Scenario, options: Mapping[str, Any] | None = None, user: User | None = None
 ) -> Run:
-    """Freeze the scenario's current revision and queue a run of it.
+    """Freeze the scenario's current revision and queue a run of it, by `run_plan` and `run_queue`."""
+    plan = run_plan(scenario=scenario, options=options, user=user)
+    return run_queue(scenario=plan.scenario, content=plan.content, options=plan.options, user=user)
 
-    `options`: `cycles` (1) and `explain` (true).
+
+def run_plan(
+    *, scenario: Scenario, options: Mapping[str, Any] | None = None, user: User | None = None
+) -> RunPlan:
+    """Freeze the scenario's current revision; slow, so call it outside transactions.
+
+    `options`: `cycles` (1) and `explain` (true). Raises RoleTooLow and QuotaExceeded.
     """
     role_require(user=user, workspace=scenario.workspace)
     quota_require(workspace=scenario.workspace)
     effective = {"cycles": 1, "explain": True, **(options or {})}
     frozen = scenario_frozen(scenario, effective)
-    return run_queue(scenario=frozen.scenario, content=Blob.of(frozen.document), options=effective, user=user)
+    return RunPlan(frozen.scenario, Blob.of(frozen.document), effective)
 
 
 @transaction.atomic

@@ -107,6 +107,15 @@ def test_forecasts_and_experiments_are_checked_before_a_transaction(api: APIClie
         assert sum(text.startswith("SAVEPOINT") for text in texts) == 1
 
 
+def test_a_scenario_is_frozen_before_the_transaction_of_the_key_of_a_run(api: APIClient) -> None:
+    start = f"/api/v1/scenarios/{factories.scenario().pk}/runs/"
+    with CaptureQueriesContext(connection) as queries:
+        assert api.post(start, {}, headers=ONCE).status_code == 202
+    texts = [query["sql"] for query in queries]
+    read = max(place for place, text in enumerate(texts) if 'FROM "planner_queue"' in text)
+    assert read < min(place for place, text in enumerate(texts) if text.startswith("INSERT"))
+
+
 def test_a_repeated_trace_and_bundle_create_nothing(api: APIClient, finished_run: Run) -> None:
     content = api.get(f"/api/v1/runs/{finished_run.pk}/bundle/").content
 
