@@ -45,12 +45,14 @@ def trace_preview(backend: Backend, args: argparse.Namespace) -> Output:
 
 def preview_tables(found: Json) -> Iterator[Table]:
     """Yield the contents of a trace as tables: queues, pods per job, run times and their source."""
+    devices = list(found["queues"][0]["device_hours"]) if found["queues"] else []
     rows = [
         (one["queue"], one["jobs"], one["pods"], _time(one["run_median"]), _time(one["run_p95"]),
-         round(one["pod_hours"], 1))
+         round(one["pod_hours"], 1), *(round(hours, 1) for hours in one["device_hours"].values()))
         for one in found["queues"]
     ]  # fmt: skip
-    yield Table(("QUEUE", "JOBS", "PODS", "RUN TIME P50", "RUN TIME P95", "POD-HOURS"), rows)
+    columns = ("QUEUE", "JOBS", "PODS", "RUN TIME P50", "RUN TIME P95", "POD-HOURS")
+    yield Table((*columns, *(f"{device.upper()}-HOURS" for device in devices)), rows)
     yield Table(("PODS", "JOBS"), list(found["sizes"].items()), "Pods per job")
     limits = [
         ("longer" if limit == "inf" else spelled(float(limit)), count)

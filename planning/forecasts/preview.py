@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from planning.forecasts.clock import HOUR
+from planning.node_constraints import devices_of
+from scheduler_core.quantity import parse_quantity
 from scheduler_core.replay.metrics import quantile
-from traces import Trace
+from traces import Trace, TraceJob
 
 MOST_BARS = 96
 
@@ -26,6 +28,8 @@ class QueueWork:
         Of the run times that the trace gives, in seconds.
     pod_hours : float
         Run time of all pods together; those without a run time count with the queue's median.
+    device_hours : mapping
+        By device that any job of the trace requests, the same times the number that each pod requests.
 
     """
 
@@ -35,6 +39,7 @@ class QueueWork:
     run_median: float | None
     run_p95: float | None
     pod_hours: float
+    device_hours: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,11 @@ class Preview:
     sources: Mapping[str, int]
     notes: tuple[str, ...]
 
+    @property
+    def devices(self) -> list[str]:
+        """Return the devices that jobs request, by name."""
+        return list(self.queues[0].device_hours) if self.queues else []
+
 
 RUN_TIME_LIMITS = (60.0, 600.0, 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0, float("inf"))
 BARS = (60.0, 300.0, 900.0, 3600.0, 3 * 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0)
@@ -92,7 +102,11 @@ def preview(trace: Trace) -> Preview:
         if job.run_seconds is not None:
             runs[next(limit for limit in RUN_TIME_LIMITS if job.run_seconds <= limit)] += 1
     sizes = Counter(job.pods for job in trace.jobs)
-    known = {queue: _known(trace, queue) for queue in arrivals}
+    of_queues: dict[str, list[TraceJob]] = {queue: [] for queue in trace.queues()}
+    for job in trace.jobs:
+        of_queues[job.queue].append(job)
+    devices = sorted({device for job in trace.jobs for device in devices_of(job.requests)})
+    known = {queue: _known(jobs) for queue, jobs in of_queues.items()}
     without = Counter(job.queue for job in trace.jobs if job.run_seconds is None)
     sources = {
         "trace": sum(map(len, known.values())),
@@ -103,7 +117,7 @@ def preview(trace: Trace) -> Preview:
         jobs=len(trace.jobs),
         span=trace.span,
         begin=trace.begin,
-        queues=tuple(_queue_work(trace, queue, known[queue]) for queue in trace.queues()),
+        queues=tuple(_queue_work(queue, jobs, known[queue], devices) for queue, jobs in of_queues.items()),
         bar_seconds=width,
         arrivals=dict(sorted(arrivals.items())),
         sizes=dict(sorted(sizes.items())),
@@ -113,19 +127,25 @@ def preview(trace: Trace) -> Preview:
     )
 
 
-def _known(trace: Trace, queue: str) -> list[float]:
-    return [job.run_seconds for job in trace.jobs if job.queue == queue and job.run_seconds is not None]
+def _known(jobs: Sequence[TraceJob]) -> list[float]:
+    return [job.run_seconds for job in jobs if job.run_seconds is not None]
 
 
-def _queue_work(trace: Trace, queue: str, known: Sequence[float]) -> QueueWork:
-    jobs = [job for job in trace.jobs if job.queue == queue]
+def _queue_work(
+    queue: str, jobs: Sequence[TraceJob], known: Sequence[float], devices: Sequence[str]
+) -> QueueWork:
     middle = median(known) if known else None
-    seconds = sum(job.pods * (job.run_seconds or middle or 0.0) for job in jobs)
+    pod_seconds = [job.pods * (job.run_seconds or middle or 0.0) for job in jobs]
+    device_seconds = dict.fromkeys(devices, 0.0)
+    for job, seconds in zip(jobs, pod_seconds, strict=True):
+        for device in devices_of(job.requests):
+            device_seconds[device] += seconds * float(parse_quantity(job.requests[device]))
     return QueueWork(
         queue=queue,
         jobs=len(jobs),
         pods=sum(job.pods for job in jobs),
         run_median=middle,
         run_p95=quantile(known, 0.95),
-        pod_hours=seconds / HOUR,
+        pod_hours=sum(pod_seconds) / HOUR,
+        device_hours={device: seconds / HOUR for device, seconds in device_seconds.items()},
     )

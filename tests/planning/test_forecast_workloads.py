@@ -127,6 +127,20 @@ def test_the_preview_counts_arrivals() -> None:
     assert work["vc1"].pod_hours == (2 * 100 + 4 * 300) / HOUR
 
 
+def test_the_preview_sums_the_hours_of_devices() -> None:
+    sizes = (("a", 3600.0, 2, "4"), ("a", None, 1, "8"), ("b", 1800.0, 1, "0"))
+    jobs = [
+        TraceJob(f"j{n}", of_queue, 0.0, run, pods=count, requests={"nvidia.com/gpu": gpus, "cpu": "1"})
+        for n, (of_queue, run, count, gpus) in enumerate(sizes)
+    ]
+    seen = preview(Trace(tuple(jobs)))
+    assert {row.queue: row.device_hours for row in seen.queues} == {
+        "a": {"nvidia.com/gpu": 2 * 4 + 8.0},
+        "b": {"nvidia.com/gpu": 0.0},
+    }
+    assert seen.devices == ["nvidia.com/gpu"]
+
+
 def test_an_empty_trace_has_a_preview() -> None:
     assert preview(Trace(())).arrivals == {}
 

@@ -105,6 +105,9 @@ class QueueWorkSerializer(serializers.Serializer[Any]):
     run_median = serializers.FloatField(allow_null=True)
     run_p95 = serializers.FloatField(allow_null=True)
     pod_hours = serializers.FloatField()
+    device_hours = serializers.DictField(
+        child=serializers.FloatField(), help_text="By device: pod-hours times the devices of each pod."
+    )
 
 
 class TracePreviewSerializer(serializers.Serializer[Any]):

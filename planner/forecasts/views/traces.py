@@ -61,6 +61,7 @@ def detail(request: HttpRequest, trace_id: UUID) -> HttpResponse:
     preview = trace_preview(trace)
     context = {
         "trace": trace,
+        "devices": preview.devices,
         "queues": Listing(preview.queues, name="page", params=request.GET),
         "figures": {"arrivals": arrivals_figure(preview.arrivals, preview.bar_seconds)},
         "bar_seconds": preview.bar_seconds,
