@@ -101,7 +101,8 @@ class PreviewSerializer(serializers.Serializer[Any]):
     @extend_schema_field(QueueAnswerSerializer(many=True))
     def get_queues(self, preview: Preview) -> list[dict[str, Any]]:
         """Return the queues in the order of the import."""
-        return [QueueAnswerSerializer(answer).data for answer in preview.queues.values()]
+        row = QueueAnswerSerializer()
+        return [row.to_representation(answer) for answer in preview.queues.values()]
 
 
 class EditsPreviewed(PreviewSerializer):
