@@ -81,6 +81,13 @@ class ForecastPage:
         return None if self.prices is None else costs(self.record, self.prices)
 
     @cached_property
+    def charges(self) -> Listing:
+        """The costs of the queues: the largest charge first, and what no queue is charged."""
+        assert self.costs is not None, "the page shows charges if there are prices"
+        rows = sorted(self.costs.queues, key=lambda row: (-row.charged, row.queue))
+        return Listing(rows, name="costs", params=self.params)
+
+    @cached_property
     def pools(self) -> list[str]:
         """The pools of its nodes."""
         return sorted(pool.name for pool in self.record.pools)

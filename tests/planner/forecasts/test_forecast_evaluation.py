@@ -90,6 +90,19 @@ def test_the_page_the_api_and_the_core_agree_on_the_cost(
     assert sum(float(row["charged"]) for row in rows) == pytest.approx(found.nodes, rel=1e-9)
 
 
+def test_the_costs_of_many_queues_are_paged_by_their_charge(browser: Client) -> None:
+    document = factories.cluster()
+    document["queues"] += [factories.queue(f"q{number:02}") for number in range(30)]
+    forecast = forecast_done(factories.forecast(factories.scenario(document=document)))
+    NodePrices.objects.create(workspace=forecast.workspace, resources={"cpu": 0.04}, currency="EUR")
+    panel = browser.get(f"/forecasts/{forecast.pk}/").content.decode().split('id="cost-title"')[1]
+    panel = panel.split("</section>")[0]
+    charged = [float(cell) for cell in re.findall(r'</th>\s*<td class="grid__number">([\d.]+)</td>', panel)]
+    assert len(charged) == 25
+    assert charged == sorted(charged, reverse=True)
+    assert 'href="?costs=2"' in panel
+
+
 def test_invalid_prices_are_all_reported_and_none_is_saved(browser: Client, done: Forecast) -> None:
     typed = {"resources.cpu": "cheap", "resources.memory": "-1"}
     answer = browser.post(f"/forecasts/{done.pk}/prices/", typed)
