@@ -2,7 +2,7 @@
 window.Figures = (() => {
   "use strict";
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const SIZE = 12.5, SYMBOL = 45, ROW = 19, BELOW = 10;
+  const SIZE = 12.5, SMALLEST = 10, SYMBOL = 45, ROW = 19, BELOW = 10, NAMES = 0.4;
   const canvas = document.createElement("canvas").getContext("2d");
   const lengthOf = (text) => {
     canvas.font = `${SIZE}px ${css("--font-ui")}`;
@@ -22,18 +22,39 @@ window.Figures = (() => {
     return { height: layout.height + more, margin: { ...layout.margin, t: t + more } };
   };
 
-  // A note that is wider than the plot would be cut off at the edge of the figure.
+  // Begin and end of a text that is wider than its room: Plotly would cut it off at the edge of the figure.
+  const shortened = (text, room) => {
+    if (!(lengthOf(text) > room) || text.includes("<br>")) return text;
+    const kept = Math.max(6, Math.floor(text.length * room / lengthOf(text)) - 2), begin = Math.ceil(kept * 0.6);
+    return `${text.slice(0, begin)}…${text.slice(text.length - (kept - begin))}`;
+  };
   const withNotes = ({ annotations, margin }, width) => {
     const room = width - margin.l - margin.r;
-    const size = (note) => Math.min(SIZE, Math.floor(SIZE * room / lengthOf(note.text)));
-    return annotations ? { annotations: annotations.map((note) => (lengthOf(note.text) > room ? { ...note, font: { size: size(note) } } : note)) } : {};
+    const fitted = (note) => {
+      const size = Math.max(SMALLEST, Math.floor(SIZE * room / lengthOf(note.text)));
+      return lengthOf(note.text) > room ? { ...note, text: shortened(note.text, room * SIZE / size), font: { size } } : note;
+    };
+    return annotations ? { annotations: annotations.map(fitted) } : {};
+  };
+  // The names beside a chart take at most a part of its width.
+  const withNames = (axis, traces, width) => {
+    if (axis.type !== "category") return {};
+    const values = axis.tickvals || [...new Set(traces.flatMap((trace) => trace.y || []))], names = axis.ticktext || values;
+    if (!names.some((name) => lengthOf(String(name)) > width * NAMES)) return {};
+    return { tickmode: "array", tickvals: values, ticktext: names.map((name) => shortened(String(name), width * NAMES)) };
   };
 
   const layout = (drawn, traces, place, more = {}) => {
     const lines = { gridcolor: css("--line"), zerolinecolor: css("--line-strong"), linecolor: css("--line-strong") };
     const font = { family: css("--font-ui"), size: SIZE, color: css("--ink") };
     const axes = Object.keys(drawn).filter((name) => /^[xy]axis/.test(name));
-    const dressed = (axis) => ({ ...axis, ...lines, title: { ...axis.title, font: { size: SIZE } }, fixedrange: true });
+    const [width, { l = 0, r = 0, t = 0, b = 0 }] = [drawn.width || place.clientWidth, drawn.margin || {}];
+    const titled = (title, room) => ({ ...title, ...(title && title.text ? { text: shortened(title.text, room) } : {}), font: { size: SIZE } });
+    const dressed = (name) => {
+      const axis = drawn[name], isVertical = name.startsWith("y");
+      const title = titled(axis.title, isVertical ? drawn.height - t - b : width - l - r);
+      return { ...axis, ...lines, ...(isVertical ? withNames(axis, traces, width) : {}), title, fixedrange: true };
+    };
     return {
       ...drawn,
       ...withLegend(drawn, traces, place.clientWidth),
@@ -43,7 +64,7 @@ window.Figures = (() => {
       font,
       hoverlabel: { bgcolor: css("--surface"), bordercolor: css("--line-strong"), font: { family: font.family, color: font.color } },
       dragmode: false,
-      ...Object.fromEntries(axes.map((name) => [name, dressed(drawn[name])])),
+      ...Object.fromEntries(axes.map((name) => [name, dressed(name)])),
       ...more,
     };
   };

@@ -58,13 +58,15 @@ def _value_text(name: str, value: Any) -> str:
 
 
 def bills(before: Costs | None, after: Costs | None) -> list[tuple[str, QueueCost, QueueCost]]:
-    """Return the costs of each queue in both forecasts; empty without prices."""
+    """Return the costs of each queue in both forecasts, the largest change first; empty without prices."""
     if before is None or after is None:
         return []
     first, second = ({row.queue: row for row in one.queues} for one in (before, after))
-    names = sorted({*first, *second}, key=lambda name: (name == UNASSIGNED, name))
     nothing = QueueCost("", 0.0, 0.0, 0.0, 0.0, 0.0, {})
-    return [(name, first.get(name, nothing), second.get(name, nothing)) for name in names]
+    found = [
+        (name, first.get(name, nothing), second.get(name, nothing)) for name in sorted({*first, *second})
+    ]
+    return sorted(found, key=lambda bill: (bill[0] == UNASSIGNED, -abs(bill[2].charged - bill[1].charged)))
 
 
 @login_required
@@ -97,7 +99,7 @@ def compare(request: HttpRequest) -> HttpResponse:
         "options": list(options_that_differ(before, after)),
         "sentence": cost_against_benefit(found, *paid),
         "paid": paid if all(paid) else None,
-        "bills": bills(*paid),
+        "bills": Listing(bills(*paid), name="costs", params=request.GET),
         "seeds": changes_over_seeds(before, after),
         "jobs": Listing(pairs, name="page", params=request.GET),
     }
