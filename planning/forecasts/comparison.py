@@ -151,7 +151,9 @@ def compared(before: Record, after: Record) -> Comparison:
                 started_after=bool(after.jobs.started[other] <= end),
             )
         )
-    queues = sorted({pair.queue for pair in pairs})
+    queues: dict[str, list[JobPair]] = {}
+    for pair in pairs:
+        queues.setdefault(pair.queue, []).append(pair)
     evicted = [one.evictions.times <= end for one in (before, after)]
     lost = [
         float(lost_by_eviction(one)[rows].sum()) for one, rows in zip((before, after), evicted, strict=True)
@@ -160,7 +162,7 @@ def compared(before: Record, after: Record) -> Comparison:
         pairs=tuple(pairs),
         only_before=tuple(sorted(set(first) - set(second))),
         only_after=tuple(sorted(set(second) - set(first))),
-        queues=tuple(_queue(queue, [pair for pair in pairs if pair.queue == queue]) for queue in queues),
+        queues=tuple(_queue(queue, own) for queue, own in sorted(queues.items())),
         ends=(before.end, after.end),
         evictions=(int(evicted[0].sum()), int(evicted[1].sum())),
         lost=(lost[0], lost[1]),
