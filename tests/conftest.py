@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.management import create_permissions
 from django.contrib.contenttypes.management import create_contenttypes
 from django.db import connection
@@ -65,23 +66,21 @@ def django_db_modify_db_settings(
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
     """Let tables be emptied quickly, and by PostgreSQL at all.
 
-    Rows of permissions and kinds of content, which nobody reads, are not made again after each test; and the
-    table goes that no model has any more, as PostgreSQL would not empty the table to which it refers.
+    Rows of permissions and kinds of content, which nobody reads, are not made again after each transactional
+    test, but the default workspace is; and the table goes that no model has any more, as PostgreSQL would not
+    empty the table to which it refers.
     """
     post_migrate.disconnect(dispatch_uid=f"{create_permissions.__module__}.{create_permissions.__name__}")
     post_migrate.disconnect(create_contenttypes)
+    post_migrate.connect(_restore_default_workspace, sender=apps.get_app_config("planner"))
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("DROP TABLE IF EXISTS planner_decision")
 
 
-@pytest.fixture(autouse=True)
-def _default_workspace(request: pytest.FixtureRequest) -> None:
-    """Restore the default workspace, which an earlier transactional test may have flushed."""
-    payload = {"db", "transactional_db"}.intersection(request.fixturenames)
-    if payload or request.node.get_closest_marker("django_db"):
-        request.getfixturevalue("db")
-        Workspace.objects.get_or_create(name=Workspace.DEFAULT)
+def _restore_default_workspace(**_signal: object) -> None:
+    """Restore the default workspace, which a migration creates and a flush deletes."""
+    Workspace.objects.get_or_create(name=Workspace.DEFAULT)
 
 
 @pytest.fixture
