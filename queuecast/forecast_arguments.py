@@ -145,6 +145,9 @@ def add_workload(command: argparse.ArgumentParser) -> None:
             f"--{name}", type=_factor, default=1.0, metavar="FACTOR", help=f"multiply the {message}"
         )
     command.add_argument(
+        "--rate-of", action="append", default=[], metavar="QUEUE=FACTOR", help="multiply the jobs of a queue"
+    )
+    command.add_argument(
         "--node-constraints",
         choices=tuple(NODE_CONSTRAINTS),
         default=LIKE_QUEUE,

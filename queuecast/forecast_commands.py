@@ -25,7 +25,7 @@ from planning.forecasts.workload import Fitting, more_of, own_trace
 from queuecast import server_forecasts
 from queuecast.backend import Backend, Json
 from queuecast.forecast_tables import comparison, outcome_tables, seeds_table, time_text
-from queuecast.forecasts import Workload, changes, pairs, prices, read_trace, seconds
+from queuecast.forecasts import Workload, changes, factors, pairs, prices, read_trace, seconds
 from queuecast.local import Local
 from queuecast.plans import read
 from queuecast.problems import Refused
@@ -117,6 +117,7 @@ def requested_workload(args: argparse.Namespace, given: Read | None = None) -> W
         begin=begin,
         end=begin + horizon,
         rate=args.rate,
+        rates=factors(args.rate_of),
         size=args.size,
         run_time=args.run_time,
         node_constraints=args.node_constraints,

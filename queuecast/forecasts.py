@@ -99,6 +99,19 @@ def pairs(words: Sequence[str], what: str) -> dict[str, str]:
     return found
 
 
+def factors(words: Sequence[str]) -> dict[str, float]:
+    """Return the factors of ``queue=factor`` words, or raise Refused."""
+    found = {}
+    for queue, text in pairs(words, "--rate-of").items():
+        try:
+            found[queue] = float(text)
+        except ValueError:
+            found[queue] = 0.0
+        if not 0 < found[queue] < 1e6:
+            raise Refused(f"--rate-of: {text!r} is not a factor above 0.")
+    return found
+
+
 def changes(path: Path | None) -> list[Any]:
     """Return the timed changes of a file."""
     value = _value(path, "changes") if path else []

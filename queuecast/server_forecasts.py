@@ -11,7 +11,7 @@ from planning.forecasts.costs import Costs, QueueCost, chargeback_csv
 from queuecast.backend import Backend, Json
 from queuecast.client import Client, on_server
 from queuecast.forecast_tables import comparison, outcome_tables, time_text, waits_table
-from queuecast.forecasts import changes, pairs, prices, seconds
+from queuecast.forecasts import changes, factors, pairs, prices, seconds
 from queuecast.plans import contents
 from queuecast.problems import Refused
 from queuecast.shown import Output, Table
@@ -87,6 +87,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     options |= {name: getattr(args, name) for name in same}
     options |= {
         "queues": pairs(args.map, "--map"),
+        "rates": factors(args.rate_of),
         "seeds": args.seeds,
         "changes": changes(args.changes_file),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
@@ -24,7 +24,14 @@ def mapped(trace: Trace, queues: Mapping[str, str], rest: str) -> Trace:
     return ordered(jobs, trace.begin, trace.notes)
 
 
-def scaled(trace: Trace, *, rate: float = 1.0, size: float = 1.0, run_time: float = 1.0) -> Trace:
+def scaled(
+    trace: Trace,
+    *,
+    rate: float = 1.0,
+    rates: Mapping[str, float] | None = None,
+    size: float = 1.0,
+    run_time: float = 1.0,
+) -> Trace:
     """Return a trace with more or fewer arrivals, larger or smaller jobs, longer or shorter runs.
 
     Parameters
@@ -34,23 +41,34 @@ def scaled(trace: Trace, *, rate: float = 1.0, size: float = 1.0, run_time: floa
     rate : float
         How many jobs arrive for each one, evenly over the trace: 0.5 keeps every second job, 2 doubles each;
         the copies are submitted halfway to the next job.
+    rates : mapping, optional
+        By queue, a further factor for its jobs, evenly over them.
     size : float
         How many pods a job has for each of its own, rounded up; at least 1.
     run_time : float
         What every run time is multiplied by.
 
     """
-    jobs: list[TraceJob] = []
+    apart = {queue: factor for queue, factor in (rates or {}).items() if factor != 1.0}
+    groups = [([job for job in trace.jobs if job.queue not in apart], rate)]
+    groups += [([job for job in trace.jobs if job.queue == queue], rate * apart[queue]) for queue in apart]
+    jobs = [
+        _resized(job, copy, moved, size, run_time)
+        for of_group, factor in groups
+        for job, copy, moved in _copies(of_group, factor, trace.span)
+    ]
+    return ordered(jobs, trace.begin, trace.notes)
+
+
+def _copies(jobs: Sequence[TraceJob], rate: float, end: float) -> Iterator[tuple[TraceJob, int, float]]:
+    """Yield each job as often as a rate says, with the number of the copy and its submission."""
     step, owed = Fraction(rate).limit_denominator(10_000), Fraction(0)
-    following = [*[job.submitted for job in trace.jobs[1:]], trace.span] if trace.jobs else []
-    for job, after in zip(trace.jobs, following, strict=True):
+    for job, after in zip(jobs, [*[job.submitted for job in jobs[1:]], end], strict=False):
         owed += step
         copies = int(owed)
         owed -= copies
         for copy in range(copies):
-            moved = job.submitted + (after - job.submitted) * copy / copies
-            jobs.append(_resized(job, copy, moved, size, run_time))
-    return ordered(jobs, trace.begin, trace.notes)
+            yield job, copy, job.submitted + (after - job.submitted) * copy / copies
 
 
 def _resized(job: TraceJob, copy: int, submitted: float, size: float, run_time: float) -> TraceJob:

@@ -1,4 +1,4 @@
-"""Forecasts and experiments stored so far were computed without node constraints of the trace's pods."""
+"""Forecasts and experiments stored so far were computed without node constraints and rates of single queues."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.db import migrations
 def state_no_constraints(apps: Any, schema_editor: Any) -> None:
     """State in all of them that there are none, so that repeating them gives the same result."""
     for forecast in apps.get_model("planner", "Forecast").objects.only("options").iterator():
-        forecast.options = {"node_constraints": "none", **forecast.options}
+        forecast.options = {"node_constraints": "none", "rates": {}, **forecast.options}
         forecast.save(update_fields=["options"])
     for experiment in apps.get_model("planner", "Experiment").objects.only("written").iterator():
         if "forecast" in experiment.written:

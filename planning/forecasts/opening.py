@@ -119,6 +119,7 @@ def _fitting(options: Json) -> Fitting:
         begin=begin,
         end=begin + float(options["horizon_seconds"]),
         rate=float(options["rate"]),
+        rates=options["rates"],
         size=float(options["size"]),
         run_time=float(options["run_time"]),
         node_constraints=options["node_constraints"],

@@ -31,6 +31,7 @@ DEFAULTS: Mapping[str, Any] = {
     "queues": {},
     "rest": "",
     "rate": 1.0,
+    "rates": {},
     "size": 1.0,
     "run_time": 1.0,
     "node_constraints": LIKE_QUEUE,
@@ -101,9 +102,14 @@ def _mapping(options: Json, trace_queues: Collection[str], queues: Collection[st
             )
             yield _problem(f"queues.{name}", message, actual=place, fix="Choose a queue without children.")
     for name in sorted(set(options["queues"]) - set(trace_queues)) if trace_queues else ():
-        shown = ", ".join(sorted(trace_queues)[:5]) + (" …" if len(trace_queues) > 5 else "")
-        message = f"The trace has no queue {name!r}."
-        yield _problem(f"queues.{name}", message, actual=name, fix=f"Write one of {shown}, or remove it.")
+        yield _no_queue_of_trace("queues", name, trace_queues)
+    for name, factor in sorted(options.get("rates", {}).items()):
+        if trace_queues and name not in trace_queues:
+            yield _no_queue_of_trace("rates", name, trace_queues)
+        elif not _AT_LEAST["rate"] <= float(factor) <= LONGEST:
+            least = _AT_LEAST["rate"]
+            message, fix = f"The factor of {name} is out of range", f"Choose {least:g} to {LONGEST:,.0f}."
+            yield _problem(f"rates.{name}", message, actual=factor, fix=fix)
     unmapped = [name for name in sorted(trace_queues) if name not in queues and name not in options["queues"]]
     rest = options.get("rest")
     if rest and rest not in queues:
@@ -121,6 +127,12 @@ def _mapping(options: Json, trace_queues: Collection[str], queues: Collection[st
         elif not 0 < float(seconds) <= LONGEST:
             message = f"The wait target of {name} is out of range."
             yield _problem(f"targets.{name}", message, actual=seconds, fix="Choose more than 0 seconds.")
+
+
+def _no_queue_of_trace(option: str, name: str, trace_queues: Collection[str]) -> Problem:
+    shown = ", ".join(sorted(trace_queues)[:5]) + (" …" if len(trace_queues) > 5 else "")
+    fix = f"Write one of {shown}, or remove it."
+    return _problem(f"{option}.{name}", f"The trace has no queue {name!r}.", actual=name, fix=fix)
 
 
 def _problem(path: str, message: str, *, actual: Any = None, fix: str = "") -> Problem:

@@ -198,7 +198,7 @@ def _change(pairs: Sequence[tuple[SeedRow, SeedRow]], figure: Callable[[SeedRow]
     )
 
 
-_OF_WORK = ("horizon_seconds", "window_begin_seconds", "queues", "rest", "rate", "size", "run_time")
+_OF_WORK = ("horizon_seconds", "window_begin_seconds", "queues", "rest", "rate", "rates", "size", "run_time")
 
 
 def same_draws(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

@@ -32,6 +32,8 @@ class Fitting:
         The window of the trace, in seconds from its beginning; an end of None is that of the trace.
     rate, size, run_time : float
         Factors for the number of jobs, the pods of each, and the run times.
+    rates : mapping
+        Further factors for the number of jobs, by queue of the trace.
     node_constraints : str
         Which nodes the pods may run on, one of `NODE_CONSTRAINTS`.
 
@@ -45,12 +47,13 @@ class Fitting:
     size: float = 1.0
     run_time: float = 1.0
     node_constraints: str = LIKE_QUEUE
+    rates: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def key(self) -> Hashable:
         """Return a key that identifies the fitting, except its node constraints."""
-        queues = frozenset(self.queues.items())
-        return queues, self.rest, self.begin, self.end, self.rate, self.size, self.run_time
+        queues, rates = frozenset(self.queues.items()), frozenset(self.rates.items())
+        return queues, self.rest, self.begin, self.end, self.rate, rates, self.size, self.run_time
 
     def known_constraints(self, document: Json) -> KnownConstraints | None:
         """Return the node constraints of a scenario's pods as examples; None: pods have no constraints."""
@@ -99,10 +102,11 @@ def fitted_to(
             "forecast.queue",
             "error",
             f"the trace has no queue {name!r}",
-            path=f"queues.{name}",
+            path=f"{option}.{name}",
             fix=f"name one of {', '.join(sorted(trace.queues())[:10])}",
         )
-        for name in sorted(set(fitting.queues) - set(trace.queues()))
+        for option, named in (("queues", fitting.queues), ("rates", fitting.rates))
+        for name in sorted(set(named) - set(trace.queues()))
     ]
     if fitting.rest and fitting.rest not in queues:
         problems.append(_problem("rest", f"there is no queue {fitting.rest!r} that may have jobs", queues))
@@ -112,8 +116,10 @@ def fitted_to(
         problems.append(_problem("rest", f"the scenario has no queue for {named} of the trace", queues))
     if problems:
         return window, problems
-    there = mapped(window, {name: to for name, to in table.items() if to}, fitting.rest)
-    more = scaled(there, rate=fitting.rate, size=fitting.size, run_time=fitting.run_time)
+    scaled_jobs = scaled(
+        window, rate=fitting.rate, rates=fitting.rates, size=fitting.size, run_time=fitting.run_time
+    )
+    more = mapped(scaled_jobs, {name: to for name, to in table.items() if to}, fitting.rest)
     placed, assumed = (without_constraints(more), []) if known is None else with_constraints(more, known)
     notes = (*more.notes, *_left_notes(window, left, fitting.rest), *assumed)
     return Trace(placed.jobs, placed.begin, notes), []
@@ -159,5 +165,7 @@ def drawn_from(trace: Trace, fitting: Fitting, seconds: float, seed: int) -> tup
     window = cut(trace, fitting.begin, end)
     covers = min(seconds, max(trace.span - fitting.begin, 3600.0))
     made = more_of(window, seconds=covers, seed=seed, covers=covers)
-    there = {name: to for name, to in fitting.queues.items() if name in made.queues()}
-    return made, replace(fitting, queues=there, begin=0.0, end=seconds)
+    drawn = made.queues()
+    queues = {name: to for name, to in fitting.queues.items() if name in drawn}
+    rates = {name: factor for name, factor in fitting.rates.items() if name in drawn}
+    return made, replace(fitting, queues=queues, rates=rates, begin=0.0, end=seconds)

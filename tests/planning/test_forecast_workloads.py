@@ -13,7 +13,7 @@ from planning.forecasts.preview import preview
 from planning.forecasts.run_times import run_times, sources_of, with_run_times
 from planning.forecasts.shared import Shared
 from planning.forecasts.typed_changes import MOST_TICKS, TypedChange, change_of, timeline
-from planning.forecasts.workload import Fitting, fitted_to, leaf_queues, more_of, own_trace
+from planning.forecasts.workload import Fitting, drawn_from, fitted_to, leaf_queues, more_of, own_trace
 from scheduler_core.replay import replay_document
 from tests.builders import Object, conf, job, node, podgroup, pods, queue, scenario
 from traces import Trace, TraceJob
@@ -64,6 +64,15 @@ def test_all_missing_queues_are_reported_at_once() -> None:
     assert all(problem.fix == "name one of a, batch" for problem in problems)
 
 
+def test_rates_of_queues_that_the_trace_lacks_are_reported_and_drawn_jobs_may_lack_them() -> None:
+    fitting = Fitting(rest="batch", rates={"nobody": 2.0, "a": 2.0})
+    _, problems = fitted_to(WORK, ["a", "batch"], fitting)
+    assert [problem.path for problem in problems] == ["rates.nobody"]
+    made, drawn = drawn_from(WORK, replace(fitting, rates={"a": 2.0, "vc2": 3.0}), 3600.0, 1)
+    assert set(drawn.rates) == {"a", "vc2"} & set(made.queues())
+    assert fitted_to(made, ["a", "batch"], drawn)[1] == []
+
+
 def test_jobs_without_a_queue_are_an_error_unless_the_rest_has_one() -> None:
     _, problems = fitted_to(WORK, ["a", "batch"], Fitting())
     assert [problem.message for problem in problems] == [
@@ -76,6 +85,7 @@ def test_arrivals_are_shared_only_for_equal_queues_and_fittings() -> None:
     fittings = [
         Fitting(rest="batch"),
         Fitting(rest="batch", rate=2.0),
+        Fitting(rest="batch", rates={"a": 2.0}),
         Fitting(rest="batch", size=3.0),
         Fitting(rest="batch", run_time=0.5),
         Fitting(rest="batch", begin=5.0),

@@ -72,6 +72,20 @@ def test_run_times_are_lognormal_around_their_median() -> None:
     assert runs[len(runs) // 2] == pytest.approx(1200, rel=0.1)
 
 
+def test_single_queues_are_scaled_apart_and_the_others_together() -> None:
+    jobs = [TraceJob(f"j{n}", "ab"[n % 2], 10.0 * n, 60.0) for n in range(8)]
+    whole = Trace(tuple(jobs))
+    assert scaled(whole, rate=0.5, rates={"a": 1.0}) == scaled(whole, rate=0.5)
+    found = scaled(whole, rates={"a": 2.0})
+    assert [job for job in found.jobs if job.queue == "b"] == [job for job in jobs if job.queue == "b"]
+    assert [(job.name, job.submitted) for job in found.jobs if job.queue == "a"] == [
+        ("j0", 0), ("j0-copy-1", 10), ("j2", 20), ("j2-copy-1", 30),
+        ("j4", 40), ("j4-copy-1", 50), ("j6", 60), ("j6-copy-1", 65),
+    ]  # fmt: skip
+    found = scaled(whole, rate=2.0, rates={"b": 0.25})
+    assert found.queues() == {"a": 8, "b": 2}
+
+
 def test_a_pattern_is_fitted_to_a_trace() -> None:
     made = generate([Pattern("a", 12, pods={1: 0.5, 4: 0.5})], seconds=14 * DAY, seed=6)
     pattern = fitted(made, "a")

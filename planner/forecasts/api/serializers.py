@@ -45,6 +45,9 @@ class ForecastOptions(Body):
         help_text="Queue for queues of the trace that the scenario does not have.",
     )
     rate = serializers.FloatField(default=1.0, help_text="Jobs for each job of the trace.")
+    rates = serializers.DictField(
+        child=serializers.FloatField(), default=dict, help_text="Further factors by queue of the trace."
+    )
     size = serializers.FloatField(default=1.0, help_text="Pods for each pod of a job.")
     run_time = serializers.FloatField(default=1.0, help_text="Factor of run times.")
     node_constraints = serializers.ChoiceField(

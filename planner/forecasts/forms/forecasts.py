@@ -64,6 +64,9 @@ class ForecastForm(TypedForm):
             own = f"queue {name}" if name in leaves else "queue for the rest"
             label = f"{name or 'no queue'}, {counted(jobs, 'job')}"
             self.add_field(f"queue.{name}", _suggested(label, own))
+            factor = ReadField(float, _FACTOR, label=f"Scale jobs of {name or 'no queue'} by")
+            factor.widget.attrs["placeholder"] = "1"
+            self.add_field(f"rate.{name}", factor)
         self.add_field("rest", _select("Queue for the rest", [("", "none"), *choices]))
         self.fields["rest"].help_text = _REST
         self.fields["seeds"].widget.attrs["inputmode"] = "numeric"
@@ -75,8 +78,8 @@ class ForecastForm(TypedForm):
 
     @property
     def of_queues(self) -> list[forms.BoundField]:
-        """For each queue of the trace, the field with the queue that its jobs go to."""
-        return [self[f"queue.{name}"] for name in self.trace_queues]
+        """For each queue of the trace, the fields with the queue that its jobs go to and their factor."""
+        return [self[f"{part}.{name}"] for name in self.trace_queues for part in ("queue", "rate")]
 
     def options(self) -> dict[str, Any]:
         """Return the options; raise Invalid."""
@@ -87,15 +90,20 @@ class ForecastForm(TypedForm):
         """Return the options of a form with errors, without those that have them."""
         typed = {**self.cleaned_data}
         typed |= {name: typed.get(name) or DEFAULTS[name] for name in ("evicted", "node_constraints")}
-        chosen = {name: typed.get(f"queue.{name}") for name in self.trace_queues}
+        chosen, factors = (
+            {name: typed.get(f"{part}.{name}") for name in self.trace_queues} for part in ("queue", "rate")
+        )
         return {
             **{name: typed[name] for name in (*self._whole, "rest") if name in typed},
             "queues": {name: queue for name, queue in chosen.items() if queue},
+            "rates": {name: factor for name, factor in factors.items() if factor is not None},
         }
 
     def refuse(self, problems: Iterable[Problem]) -> None:
-        """Show problems of the mapping of queues at the fields of these queues."""
-        super().refuse(replace(one, path=re.sub(r"^queues\.", "queue.", one.path or "")) for one in problems)
+        """Show problems of the mapping and the rates of queues at the fields of these queues."""
+        super().refuse(
+            replace(one, path=re.sub(r"^(queue|rate)s\.", r"\1.", one.path or "")) for one in problems
+        )
 
 
 MOST_TARGETS = 20

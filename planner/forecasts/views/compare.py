@@ -28,6 +28,7 @@ OPTIONS = {
     "evicted": "Evicted pods",
     "seeds": "Drawn workloads",
     **dict(FACTORS),
+    "rates": "Rates of single queues",
     "node_constraints": "Node constraints",
     "rest": "Queue for the rest",
     "queues": "Queues of the trace",
@@ -36,7 +37,7 @@ OPTIONS = {
 }
 """The label of each option of a forecast."""
 _CHOICES = {"evicted": EVICTED, "node_constraints": NODE_CONSTRAINTS}
-_LISTED = {"queues": "queue", "changes": "change", "targets": "target"}
+_LISTED = {"rates": "rate", "queues": "queue", "changes": "change", "targets": "target"}
 
 
 def options_that_differ(before: Forecast, after: Forecast) -> Iterator[tuple[str, str, str]]:

@@ -479,6 +479,25 @@ def test_the_form_stores_the_node_constraints(browser: Client) -> None:
     assert (answer.status_code, Forecast.objects.count()) == (422, 3)
 
 
+def test_the_form_multiplies_the_jobs_of_single_queues(browser: Client, api: APIClient) -> None:
+    scenario, trace = factories.scenario(), factories.workload()
+    at, sent = f"/scenarios/{scenario.pk}/forecasts/", {"trace": str(trace.pk), "rest": "waits"}
+    for factor, shown in (("many", "cannot be read"), ("0", "is out of range"), ("nan", "is out of range")):
+        answer = browser.post(at, {**sent, "rate.waits": factor})
+        content = answer.content.decode()
+        assert (answer.status_code, shown in content.partition('id="id_rate.waits_error"')[2][:300]) == (
+            422, True,
+        ), factor  # fmt: skip
+    assert browser.post(at, {**sent, "rate.waits": "3", "rate.busy": ""}).status_code == 302
+    forecast = Forecast.objects.get()
+    assert forecast.options["rates"] == {"waits": 3.0}
+    jobs = forecast_done(forecast).summary["jobs"]
+    assert jobs - forecast_done(factories.forecast(scenario, under=trace)).summary["jobs"] == 4
+    options = {"trace": str(trace.pk), "rest": "waits", "rates": {"nobody": 2, "busy": -1}}
+    problems = api.post(f"/api/v1{at}", options).json()["problems"]
+    assert [problem["path"] for problem in problems] == ["rates.busy", "rates.nobody"]
+
+
 def test_two_forecasts_are_compared_job_by_job(browser: Client, done: Forecast) -> None:
     other = forecast_done(factories.forecast(done.scenario, under=done.trace))
     content = browser.get(f"/forecasts/compare/?forecasts={done.pk}&forecasts={other.pk}").content.decode()
