@@ -8,6 +8,7 @@ from typing import Any
 from scheduler_core.conf import parse_conf
 from scheduler_core.errors import ConfError
 from scheduler_core.problem import Place
+from scheduler_core.release import DEFAULT_RELEASE, Release
 from scheduler_core.validate.fields import (
     Check,
     flag,
@@ -76,13 +77,29 @@ def _conf(value: Any, place: Place, report: Report) -> None:
     if not is_object(value):
         report.wrong_type(place, "an object with actions and tiers", value)
         return
+    _accept(value, DEFAULT_RELEASE, place, report)
+
+
+def _accept(value: Any, release: Release, place: Place, report: Report) -> None:
     try:
-        parse_conf(value)
+        parse_conf(value, release)
     except ConfError as error:
         message = f"is rejected as a whole by Volcano: {error}"
         report.add(
             "conf.rejected", "error", place, message, fix="Volcano would keep its previous configuration"
         )
+
+
+def check_confs(document: Mapping[str, Any], release: Release, report: Report) -> None:
+    """Check the configurations of events as a release reads them; the default one accepts all of them."""
+    if release == DEFAULT_RELEASE or any(problem.severity == "error" for problem in report.problems):
+        return
+    place: Place = (((), "replay"), "events")
+    report.set_subject("replay", ((), "replay"))
+    for position, event in enumerate((document.get("replay") or {}).get("events") or ()):
+        if "scheduler_conf" in event:
+            at = ((place, position), "scheduler_conf")
+            _accept(event["scheduler_conf"], release, at, report)
 
 
 EVENT = record(

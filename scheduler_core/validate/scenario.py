@@ -31,7 +31,7 @@ from scheduler_core.validate.kinds import KINDS, NAMESPACED
 from scheduler_core.validate.listed import Listed, ListedPods
 from scheduler_core.validate.ordinary import Ordinary, OrdinaryPods
 from scheduler_core.validate.references import check_references
-from scheduler_core.validate.replay import timeline
+from scheduler_core.validate.replay import check_confs, timeline
 from scheduler_core.validate.report import Report
 
 MOST_CYCLES = 10_000
@@ -123,6 +123,7 @@ class Inspection:
             *(inspected.report for inspected in self.lists.values()),
         ):
             report.include(part)
+        check_confs(self.document, self._read_conf.release, report)
         return report
 
 

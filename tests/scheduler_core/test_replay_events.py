@@ -94,6 +94,15 @@ def test_replay_frozen_after_a_new_configuration_resumes_with_it() -> None:
     assert Replay(document, Inspection(document), frozen=frozen).run() == whole
 
 
+def test_a_configuration_that_an_older_release_rejects_is_an_error_before_the_replay() -> None:
+    later = conf("enqueue, allocate, gangreclaim", ["gang"])
+    document = cluster(arrival("j", 0), {"at": 20, "scheduler_conf": later})
+    assert "error" not in replay_document(document)
+    result = replay_document({**document, "release": "v1.14.4"})
+    assert result["error"].startswith("replay: events[1].scheduler_conf is rejected as a whole by Volcano")
+    assert "jobs" not in result
+
+
 def test_invalid_configuration_event_is_reported_with_its_path() -> None:
     error = replay_document(cluster({"at": 1, "scheduler_conf": {"actions": "allocated", "tiers": []}}))[
         "error"
