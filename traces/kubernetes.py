@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from traces.model import Trace, TraceJob, TraceProblem, Unreadable, ordered
 from traces.requests import request_of
-from traces.text import counted, loaded, stamp
+from traces.shapes import POD, PODGROUP, Check, required
+from traces.text import LARGEST, Problems, counted, loaded, stamp
 
 Object = Mapping[str, Any]
 GROUP_NAME = "scheduling.k8s.io/group-name"
+_FIX = "write what kubectl get … -o json prints"
 
 
 def read_objects(text: str) -> Trace:
@@ -30,20 +32,47 @@ def read_objects(text: str) -> Trace:
     """
     document = loaded(text)
     if not isinstance(document, Mapping):
-        problem = TraceProblem(1, "", "expected an object", "write what kubectl get … -o json prints")
+        problem = TraceProblem(1, "", "expected an object", _FIX)
         raise Unreadable([problem])
-    return trace_of_objects(list(_of_kind(document, "PodGroup")), list(_of_kind(document, "Pod")))
+    problems = Problems()
+    podgroups, pods = _Objects(PODGROUP, problems), _Objects(POD, problems)
+    podgroups.add("podgroups", _listed(document, "podgroups", problems))
+    pods.add("pods", _listed(document, "pods", problems))
+    listed = _listed(document, "items", problems)
+    podgroups.add("items", listed, "PodGroup")
+    pods.add("items", listed, "Pod")
+    problems.refuse()
+    return trace_of_objects(podgroups.found, pods.found)
 
 
-_LISTS = {"PodGroup": "podgroups", "Pod": "pods"}
+def _listed(document: Object, name: str, problems: Problems) -> list[Any]:
+    """Return the elements of a list of a document, which may be written as a Kubernetes List."""
+    listed = document.get(name) or []
+    if isinstance(listed, Mapping):
+        listed = listed.get("items") or []
+    if isinstance(listed, list):
+        return listed
+    problems.add(0, name, "expected a list", _FIX)
+    return []
 
 
-def _of_kind(document: Object, kind: str) -> Iterator[Object]:
-    listed = document.get(_LISTS[kind]) or ()
-    yield from listed if isinstance(listed, list) else ()
-    for item in document.get("items") or ():
-        if isinstance(item, Mapping) and item.get("kind") == kind:
-            yield item
+class _Objects:
+    """Objects of one kind from which a trace can be read."""
+
+    def __init__(self, check: Check, problems: Problems) -> None:
+        self.found: list[Object] = []
+        self._check = required(check)
+        self._problems = problems
+
+    def add(self, name: str, listed: Sequence[Any], kind: str = "") -> None:
+        """Add the objects of a list; with a kind, those of this kind."""
+        for number, one in enumerate(listed):
+            if not kind or (isinstance(one, Mapping) and one.get("kind") == kind):
+                wrong = list(self._check(one, f"{name}[{number}]"))
+                for place, expected in wrong:
+                    self._problems.add(0, place, f"expected {expected}", _FIX)
+                if not wrong:
+                    self.found.append(one)
 
 
 def trace_of_objects(podgroups: Sequence[Object], pods: Sequence[Object]) -> Trace:
@@ -160,9 +189,12 @@ def _requests(pod: Object) -> dict[str, str]:
 
 
 def _seconds(text: object) -> float | None:
+    """Return the seconds since 1970 of a time, in UTC where it names no zone; None for no or an odd time."""
     if not isinstance(text, str):
         return None
     try:
-        return datetime.fromisoformat(text).timestamp()
+        moment = datetime.fromisoformat(text)
+        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except ValueError:
         return None
+    return seconds if 0 <= seconds <= LARGEST else None

@@ -10,18 +10,24 @@ from datetime import UTC, datetime
 from typing import Any
 
 from traces.model import TraceProblem, Unreadable
+from traces.shapes import CONSTRAINTS, QUANTITY, record
 
 MOST_PROBLEMS = 100
 LARGEST = 1e11
 """The largest number in a cell; as seconds since 1970 it is the year 5138."""
 SHOWN = 40
 """How many characters of a wrong cell a message repeats."""
+_CONSTRAINTS = record(**CONSTRAINTS)
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
-_QUANTITY = re.compile(
-    r"\+?(\d{1,18}\.?\d{0,18}|\.\d{1,18})([eE][-+]?\d{1,2}|[numkMGTPE]|[KMGTPE]i)?", re.ASCII
+_NAME = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
+_RESOURCE = re.compile(
+    rf"[a-z0-9]([-a-z0-9.]*[a-z0-9])?/{_NAME}|hugepages-{_NAME}|ephemeral-storage", re.ASCII
 )
 
-_RESOURCE = re.compile(r"[^/]+/|hugepages-|ephemeral-storage$", re.ASCII)
+
+def is_resource_column(name: str) -> bool:
+    """Return whether a column of our own CSV is named after a resource, such as ``amd.com/gpu``."""
+    return _RESOURCE.fullmatch(name) is not None
 
 
 class Problems:
@@ -59,7 +65,7 @@ class Row:
     @property
     def resources(self) -> list[str]:
         """Return the columns named after a resource that has no fixed column, such as ``amd.com/gpu``."""
-        return [name for name in self._cells if name and _RESOURCE.match(name)]
+        return [name for name in self._cells if name and is_resource_column(name)]
 
     def text(self, column: str) -> str:
         """Return a cell; empty if missing."""
@@ -83,7 +89,7 @@ class Row:
     def quantity(self, column: str) -> str:
         """Return the Kubernetes quantity in a cell; empty if missing."""
         text = self.text(column)
-        if text and not _QUANTITY.fullmatch(text):
+        if text and not QUANTITY.fullmatch(text):
             self._problems.add(
                 self.line, column, f"{text[:SHOWN]!r} is not an amount", "write an amount such as 8 or 64Gi"
             )
@@ -101,16 +107,18 @@ class Row:
         text = self.text(column)
         if not text:
             return None
+        fix = 'write a JSON object such as {"nodeSelector": {"zone": "a"}, "tolerations": [], "affinity": {}}'
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
             value = None
-        if _are_constraints(value):
-            return value  # type: ignore[no-any-return]  # checked
-        says = f"{text[:SHOWN]!r}{'…' if len(text) > SHOWN else ''} are no constraints"
-        fix = 'write a JSON object such as {"nodeSelector": {"zone": "a"}, "tolerations": [], "affinity": {}}'
-        self._problems.add(self.line, column, says, fix)
-        return None
+        if not isinstance(value, dict) or not value.keys() <= CONSTRAINTS.keys() or None in value.values():
+            says = f"{text[:SHOWN]!r}{'…' if len(text) > SHOWN else ''} are no constraints"
+            self._problems.add(self.line, column, says, fix)
+            return None
+        for place, expected in _CONSTRAINTS(value, ""):
+            self._problems.add(self.line, column, f"{place} is not {expected}", fix)
+        return value
 
     def time(self, column: str) -> float:
         """Return the seconds since 1970 of a time such as 2020-04-01 00:00:08."""
@@ -122,16 +130,6 @@ class Row:
             self._problems.add(self.line, column, says, "write a time such as 2020-04-01 00:00:08")
             return 0.0
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-_CONSTRAINTS = {"nodeSelector": dict, "tolerations": list, "affinity": dict}
-
-
-def _are_constraints(value: object) -> bool:
-    """Return whether a value has the parts of a pod's specification that constrain its node."""
-    return isinstance(value, dict) and all(
-        name in _CONSTRAINTS and isinstance(part, _CONSTRAINTS[name]) for name, part in value.items()
-    )
 
 
 def loaded(text: str) -> object:

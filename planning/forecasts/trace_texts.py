@@ -15,6 +15,7 @@ from traces import FORMATS, Pattern, Trace, Unreadable, generate, read_trace
 from traces.columns import GPU
 from traces.generate import drawn_moments, jobs_of
 from traces.read import format_of
+from traces.text import is_resource_column
 
 Json = Mapping[str, Any]
 
@@ -140,10 +141,14 @@ def _is_request(quantity: str) -> bool:
 
 
 def csv_of(trace: Trace) -> str:
-    """Return a trace as our own CSV; with columns for further resources and node constraints if any."""
+    """Return a trace as our own CSV; with columns for further resources and node constraints if any.
+
+    Names that no resource of the scheduler has are left out.
+    """
     written = StringIO(newline="")
     writer = csv.writer(written, lineterminator="\n")
-    others = sorted({name for job in trace.jobs for name in job.requests} - set(_REQUESTED))
+    named = {name for job in trace.jobs for name in job.requests} - set(_REQUESTED)
+    others = sorted(filter(is_resource_column, named))
     limits = ["constraints"] if any(job.constraints is not None for job in trace.jobs) else []
     writer.writerow([*_COLUMNS, *others, *limits])
     for job in trace.jobs:
