@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 HOSTNAME = "kubernetes.io/hostname"
-_CORDONED = "node.kubernetes.io/unschedulable"
+_OF_ITS_STATE = "node.kubernetes.io/"
+"""The prefix of taints that Kubernetes sets while a node is cordoned, not ready or under pressure."""
 
 
 def node_like(node: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return a new node with the same shape, taints and labels, not cordoned."""
+    """Return a new node with the same shape, taints and labels, ready and not cordoned."""
     twin: dict[str, Any] = copy.deepcopy(dict(node))
     metadata = twin["metadata"]
     labels = dict(metadata.get("labels") or {})
@@ -18,8 +19,10 @@ def node_like(node: Mapping[str, Any], name: str) -> dict[str, Any]:
     kept = {"annotations": metadata["annotations"]} if metadata.get("annotations") else {}
     twin["metadata"] = {"name": name, "labels": labels, **kept}
     taints = (twin.get("spec") or {}).get("taints") or []
-    taints = [taint for taint in taints if taint.get("key") != _CORDONED]
+    taints = [taint for taint in taints if not str(taint.get("key") or "").startswith(_OF_ITS_STATE)]
     twin["spec"] = {"taints": taints} if taints else {}
+    if (twin.get("status") or {}).get("conditions"):
+        twin["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
     return twin
 
 
