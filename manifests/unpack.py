@@ -9,6 +9,11 @@ from typing import IO
 
 _GZIP = b"\x1f\x8b"
 _CHUNK = 2**20
+_ARCHIVES = {
+    b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd",
+    b"7z\xbc\xaf": "7z",
+}  # fmt: skip
+_TAR, _TAR_AT = b"ustar", 257
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 
@@ -28,7 +33,17 @@ def unpacked(content: bytes, *, limit: int) -> bytes:
     data = _inflated(content, limit) if content.startswith(_GZIP) else content
     if len(data) > limit:
         raise _too_large(limit)
+    if archive := _archive(data):
+        message = f"a file in the format {archive}, not text"
+        raise NoText("file.archive", message, "unpack it; send its files, plain or compressed by gzip")
     return data
+
+
+def _archive(data: bytes) -> str:
+    """Return the name of the archive or compression format of bytes; empty for all others."""
+    if data[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        return "tar"
+    return next((name for mark, name in _ARCHIVES.items() if data.startswith(mark)), "")
 
 
 def text_bytes(file: IO[bytes], *, at_most: int) -> int:

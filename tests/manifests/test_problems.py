@@ -1,7 +1,12 @@
+import bz2
 import gzip
 import json
+import lzma
+import tarfile
 import tracemalloc
 from dataclasses import dataclass, field
+from io import BytesIO
+from zipfile import ZipFile
 
 import pytest
 
@@ -155,6 +160,22 @@ def test_a_truncated_or_damaged_gzip_file_is_refused() -> None:
     for broken in (packed[:-20], packed[:30] + b"x" * 40):
         (problem,) = manifests.read([("f.gz", broken)]).problems
         assert problem.rule == "file.gzip"
+
+
+@pytest.mark.parametrize("name", ["zip", "tar", "tar in gzip", "bzip2", "xz"])
+def test_an_archive_is_one_problem_that_names_its_format(name: str) -> None:
+    file = BytesIO()
+    if name == "zip":
+        with ZipFile(file, "w") as zipped:
+            zipped.writestr("cluster.yaml", QUEUE)
+    elif name.startswith("tar"):
+        with tarfile.open(fileobj=file, mode="w:gz" if "gzip" in name else "w") as tar:
+            tar.addfile(tarfile.TarInfo("cluster.yaml"), BytesIO())
+    else:
+        file.write((bz2 if name == "bzip2" else lzma).compress(QUEUE.encode()))
+    (problem,) = manifests.read([("cluster", file.getvalue())]).problems
+    assert problem.rule == "file.archive"
+    assert f"format {name.partition(' ')[0]}," in problem.message
 
 
 def test_a_gzip_bomb_is_refused_without_being_inflated() -> None:
