@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ MOST_EXAMINED = 20
 """The most kinds of pods that are examined, those of most jobs first."""
 _BY_TIME_OR_QUEUE = ("tdm", "extender", "nodegroup")
 """With one of these plugins the answer of a node may change while it stays as it is."""
+_FREED_BY_PODS = "proportional of resource "
+"""How a reason begins that does not hold once other pods took the devices of the node."""
+_HAS_A_NODE = -1
+"""Instead of the shape of a pod that is bound or has succeeded."""
 _NAMESPACE, _NAME = "queuecast", "fits-no-node"
 
 
@@ -53,8 +58,9 @@ def unschedulable_jobs(document: Json, jobs: Jobs) -> tuple[Unschedulable, ...]:
     """Return the jobs that never start as too few of their pods fit a node, by queue.
 
     Each kind of pod is tried on every node that the forecast ever has, without any other pods. Sound, as pods
-    only take amounts and ports from others and repel them; kinds with affinity to other pods are left out,
-    and so are pods that Jobs create. Empty where the configuration may change the answer of a node.
+    only take amounts and ports from others and repel them; kinds with affinity to other pods, and those from
+    which a node keeps CPU and memory for idle devices, are left out, and so are pods that Jobs create. Pods
+    of the snapshot that have a node fit. Empty where the configuration may change the answer of a node.
 
     Parameters
     ----------
@@ -108,8 +114,10 @@ def _pods_by_shape(document: Json, names: Iterable[str], shapes: ShapeTable) -> 
         group = (pod["metadata"].get("annotations") or {}).get(GROUP_NAME)
         key = f"{namespace_of(pod)}/{group}"
         if key in wanted:
-            shape = shapes.shape_of(pod.get("spec") or {})
-            found.setdefault(key, Counter())[shape.number] += 1
+            spec, phase = pod.get("spec") or {}, (pod.get("status") or {}).get("phase")
+            has_a_node = spec.get("nodeName") or phase == "Succeeded"
+            number = _HAS_A_NODE if has_a_node else shapes.shape_of(spec).number
+            found.setdefault(key, Counter())[number] += 1
     return found
 
 
@@ -125,22 +133,28 @@ def _refused_kinds(
     counts = Counter(
         (jobs.queues[row_of[name]], number) for name, of_job in pods.items() for number in of_job
     )
-    kinds = [kind for kind in counts if not _follows_pods(of_number[kind[1]].spec)]
+    kinds = [kind for kind in counts if kind[1] != _HAS_A_NODE and not _follows_pods(of_number[kind[1]].spec)]
     kinds.sort(key=lambda kind: (-counts[kind], kind))
     empty = {
         name: value
         for name, value in document.items()
         if name not in ("replay", "pods", "podgroups", "jobs", "evicted")
     }
-    prepared = prepare({**empty, "nodes": list(_all_nodes(document))})
+    clusters = [prepare({**empty, "nodes": nodes}) for nodes in _generations(document)]
     refused = {}
     for queue, number in kinds[:MOST_EXAMINED]:
-        answer = prepared.fitting(f"{_NAMESPACE}/{_NAME}", _probe(queue, of_number[number]), Options())
-        nodes = answer.get("nodes") or ()
-        if answer.get("refusal") == "" and not any(node["fits"] for node in nodes):
+        probe = _probe(queue, of_number[number])
+        answers = [one.fitting(f"{_NAMESPACE}/{_NAME}", probe, Options()) for one in clusters]
+        nodes = [node for answer in answers for node in answer.get("nodes") or ()]
+        if all(answer.get("refusal") == "" for answer in answers) and not any(map(_may_fit, nodes)):
             reasons = Counter(reason for node in nodes for reason in node["reasons"])
             refused[queue, number] = summary(len(nodes), reasons)
     return refused
+
+
+def _may_fit(node: Json) -> bool:
+    """Return whether a pod fits an empty node, or may fit it beside other pods."""
+    return bool(node["fits"]) or any(reason.startswith(_FREED_BY_PODS) for reason in node["reasons"])
 
 
 def _follows_pods(spec: Json) -> bool:
@@ -148,13 +162,20 @@ def _follows_pods(spec: Json) -> bool:
     return bool((spec.get("affinity") or {}).get("podAffinity"))
 
 
-def _all_nodes(document: Json) -> Iterator[Json]:
-    """Yield every node that a replay ever has; one that is replaced once more under another name."""
-    yield from created(document, "nodes")
-    for number, event in enumerate(events_of(document)):
+def _generations(document: Json) -> list[list[Json]]:
+    """Return every node that a replay ever has, in lists in which no name occurs twice.
+
+    A node that is replaced keeps its status.
+    """
+    forms: dict[str, list[Json]] = {}
+    for node in created(document, "nodes"):
+        forms.setdefault(node["metadata"]["name"], []).append(node)
+    for event in events_of(document):
         for node in (event.get("replace") or {}).get("nodes") or ():
-            metadata = node["metadata"]
-            yield {**node, "metadata": {**metadata, "name": f"{metadata['name']}-replaced-{number}"}}
+            there = forms.get(node["metadata"]["name"], [])
+            replaced = [{**node, "status": one.get("status") or {}} for one in there]
+            there += [one for one in replaced if one not in there]
+    return [[node for node in nodes if node] for nodes in zip_longest(*forms.values())] or [[]]
 
 
 def _probe(queue: str, shape: PodShape) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from planning.forecasts.storage import packed, unpacked
 from planning.forecasts.unschedulable import MOST_EXAMINED, Unschedulable
 from planning.forecasts.verdict import verdict
 from scheduler_core.replay import replay_document
-from tests.builders import Object, conf, node, pod, podgroup, queue, scenario
+from tests.builders import GPU, Object, conf, node, pod, podgroup, queue, scenario
 from tests.trials import trials
 
 CONF = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "nodeorder"])
@@ -81,6 +81,18 @@ def test_nodes_that_come_later_and_their_changes_count() -> None:
     assert len(forecast(NODES, large).unschedulable) == 1
 
 
+def test_a_replaced_node_keeps_its_name_and_its_status() -> None:
+    large = arriving(0, "large", [{}], 1, cpu=8)
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["gpu"]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    named = arriving(0, "named", [{"affinity": {"nodeAffinity": required}}], 1, cpu=8)
+    open_again: Object = {"at": 95, "replace": {"nodes": [node("gpu", cpu=2)]}}
+    for job in (large, named):
+        assert forecast(NODES, job, open_again, horizon=90).unschedulable == ()
+        assert forecast(NODES, job, open_again, horizon=100).jobs.started[0] == 95
+        assert len(forecast(NODES, job, horizon=90).unschedulable) == 1
+
+
 @pytest.mark.parametrize("plugin", ["tdm", "nodegroup"])
 def test_nothing_is_said_where_nodes_answer_otherwise_at_other_times(plugin: str) -> None:
     of_conf = conf("enqueue, allocate", ["priority", "gang"], ["predicates", plugin])
@@ -91,6 +103,40 @@ def test_pods_that_follow_others_are_left_out() -> None:
     term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "x"}}}
     follows = {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
     assert forecast(NODES, arriving(0, "large", [follows], 1, cpu=60)).unschedulable == ()
+
+
+def test_pods_of_the_snapshot_that_have_a_node_need_no_other() -> None:
+    document = scenario(
+        nodes=[node("gpu", cpu=8, taints=[TAINT]), node("plain", cpu=4)],
+        queues=[queue("a")],
+        podgroups=[podgroup("gang", queue="a", min_member=2)],
+        pods=[
+            pod("gang-0", group="gang", node="gpu", cpu=6),
+            pod("gang-1", group="gang", spec={"nodeSelector": {"zone": "later"}}, cpu=1),
+        ],
+        conf=CONF,
+        replay={"period_seconds": 1, "horizon_seconds": 20, "events": []},
+    )
+    (found,) = record_of(document, replay_document(document)).unschedulable
+    assert found.nodes == "0/2 nodes are unavailable: 2 node(s) didn't match Pod's node affinity/selector."
+    document["nodes"].append(node("later", cpu=1, labels={"zone": "later"}))
+    document["replay"]["horizon_seconds"] = 0
+    assert record_of(document, replay_document(document)).unschedulable == ()
+
+
+def test_pods_that_fit_once_others_took_the_devices_of_a_node_are_left_out() -> None:
+    keeps = {"enable": True, "resources": GPU, "resourceProportion": {f"{GPU}.cpu": 1, f"{GPU}.memory": 0}}
+    of_conf = conf(
+        "enqueue, allocate, backfill",
+        ["priority", "gang"],
+        ["predicates", ("resource-strategy-fit", {"arguments": {"proportional": keeps}})],
+    )
+    nodes = [node("gpu", cpu=8, memory="64Gi", gpu=8)]
+    waits, devices = arriving(0, "cpu", [{}], 1, cpu=4, memory="1Gi"), arriving(5, "gpu", [{}], 1, gpu=4)
+    alone = forecast(nodes, waits, of_conf=of_conf, horizon=20)
+    assert alone.jobs.started[0] != alone.jobs.started[0]
+    assert alone.unschedulable == ()
+    assert forecast(nodes, waits, devices, of_conf=of_conf, horizon=20).jobs.started[0] >= 5
 
 
 def test_no_more_kinds_than_the_limit_are_examined() -> None:
