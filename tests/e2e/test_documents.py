@@ -21,8 +21,12 @@ from tests.kept import DATABASE, empty_database
 from tests.needs import unavailable
 from tests.processes.installation import ROOT
 
-ELSEWHERE = ("make run", "queuecast import --cluster")
-"""Prefixes of blocks that other tests run: they start the product, or need a live cluster."""
+ELSEWHERE = (
+    "make run",
+    "queuecast import --cluster",
+    "queuecast --local scenario create plan --snapshot production",
+)
+"""Prefixes of blocks that other tests run: they start the product, or need a live cluster or its snapshot."""
 PAGES = (
     "README.md", "docs/importing.md", "docs/checks.md", "docs/client.md", "docs/plans.md", "docs/releases.md",
     "docs/replay.md", "docs/operations.md", "docs/forecasting.md", "docs/forecasts.md",
