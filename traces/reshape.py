@@ -52,12 +52,24 @@ def scaled(
     apart = {queue: factor for queue, factor in (rates or {}).items() if factor != 1.0}
     groups = [([job for job in trace.jobs if job.queue not in apart], rate)]
     groups += [([job for job in trace.jobs if job.queue == queue], rate * apart[queue]) for queue in apart]
+    names = {job.name for job in trace.jobs}
     jobs = [
-        _resized(job, copy, moved, size, run_time)
+        replace(_resized(job, size, run_time), name=_copy_name(job.name, copy, names), submitted=moved)
         for of_group, factor in groups
         for job, copy, moved in _copies(of_group, factor, trace.span)
     ]
     return ordered(jobs, trace.begin, trace.notes)
+
+
+def _copy_name(name: str, copy: int, names: set[str]) -> str:
+    """Return the name of a copy, and add it to the names; the name itself for copy 0."""
+    if copy == 0:
+        return name
+    found = f"{name}-copy-{copy}"
+    while found in names:
+        found += "-more"
+    names.add(found)
+    return found
 
 
 def _copies(jobs: Sequence[TraceJob], rate: float, end: float) -> Iterator[tuple[TraceJob, int, float]]:
@@ -71,12 +83,10 @@ def _copies(jobs: Sequence[TraceJob], rate: float, end: float) -> Iterator[tuple
             yield job, copy, job.submitted + (after - job.submitted) * copy / copies
 
 
-def _resized(job: TraceJob, copy: int, submitted: float, size: float, run_time: float) -> TraceJob:
+def _resized(job: TraceJob, size: float, run_time: float) -> TraceJob:
     pods = max(ceil(job.pods * size), 1)
     return replace(
         job,
-        name=job.name if copy == 0 else f"{job.name}-copy-{copy}",
-        submitted=submitted,
         pods=pods,
         min_member=min(max(ceil(job.min_member * size), 1), pods),
         run_seconds=None if job.run_seconds is None else job.run_seconds * run_time,

@@ -123,7 +123,8 @@ class ForecastGrid(Grid):
         if seed is not None:
             # A queue of the trace may have none of the drawn jobs.
             there = self._drawn(seed)[1].queues()
-            options["queues"] = {name: to for name, to in options["queues"].items() if name in there}
+            for part in ("queues", "rates"):
+                options[part] = {name: value for name, value in options[part].items() if name in there}
         if seed is not None and not self.work.patterns:
             options["window_begin_seconds"] = 0.0
         return {**options, "changes": [*options["changes"], *changes]}

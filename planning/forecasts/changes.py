@@ -125,7 +125,8 @@ def _times(change: Json, place: int, at: float, horizon: float) -> tuple[list[fl
         message = f"the change would happen {count:,} times, more than {MOST_REPEATS:,}"
         fix = f"choose an interval of at least {spelled((horizon - at) / (MOST_REPEATS - 1))}"
         return [], [_problem(place, "every", message, fix)]
-    return [at + number * every for number in range(count)], []
+    # The last sum may exceed the horizon by a rounding error.
+    return [at, *(min(at + number * every, horizon) for number in range(1, count))], []
 
 
 def _kind(change: Json) -> str | None:

@@ -167,6 +167,11 @@ def test_the_seed_may_vary_and_patterns_generate_the_workload() -> None:
     check_every_cell(grid(experiment([seeds])))
 
 
+def test_a_queue_without_drawn_jobs_is_not_multiplied() -> None:
+    rare = [{**PATTERNS[0]}, {**PATTERNS[1], "jobs_per_hour": 1e-6}]
+    check_every_cell(grid(experiment([WEIGHT], patterns=rare, rates={"a": 2.0, "b": 3.0}, seed=1)))
+
+
 @pytest.mark.parametrize("seed", trials(range(6), always=2))
 def test_cells_that_differ_from_a_time_on_share_the_replay_before_it(seed: int) -> None:
     dice = random.Random(seed)

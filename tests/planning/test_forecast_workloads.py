@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planning.forecasts.changes import timed_changes
-from planning.forecasts.document import Times, arrivals_of, forecast_of
+from planning.forecasts.document import Times, arrivals_of, forecast_of, late_problems
 from planning.forecasts.preview import preview
 from planning.forecasts.run_times import run_times, sources_of, with_run_times
 from planning.forecasts.shared import Shared
@@ -302,6 +302,14 @@ def test_an_interval_is_a_time_above_zero_and_not_too_short(every: Any) -> None:
     timed, (problem,) = timed_changes(SCENARIO, [change], "", 1e6)
     assert (timed, problem.path) == ([], "changes[0].every")
     assert problem.fix
+
+
+@pytest.mark.parametrize(("at", "every", "horizon"), [(0.2, 0.1, 57.6), (0, 0.7, 2.1), (0.1, 0.3, 1.0)])
+def test_a_change_repeats_until_the_end_despite_rounding(at: float, every: float, horizon: float) -> None:
+    change = {"at": at, "every": every, "queue": "a", "state": "closed"}
+    timed, problems = timed_changes(SCENARIO, [change], "", horizon)
+    assert (problems, late_problems(timed, horizon)) == ([], [])
+    assert timed[-1].at == pytest.approx(horizon)
 
 
 def test_a_repeated_change_that_becomes_impossible_is_one_problem() -> None:

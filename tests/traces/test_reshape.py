@@ -167,3 +167,10 @@ def test_the_min_resources_of_a_gang_sum_its_min_member_pods() -> None:
     events, _ = events_of(Trace((job,)))
     spec = events[0]["create"]["podgroups"][0]["spec"]
     assert spec["minResources"] == {"cpu": "1500m", "memory": "4.5Gi"}
+
+
+def test_copies_have_names_that_no_other_job_has() -> None:
+    jobs = (TraceJob("a", "q", 0.0, 1.0), TraceJob("a-copy-1", "q", 10.0, 1.0))
+    names = [job.name for job in scaled(Trace(jobs), rate=3.0).jobs]
+    assert len(set(names)) == 6
+    assert names[:3] == ["a", "a-copy-1-more", "a-copy-2"]
