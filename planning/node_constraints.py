@@ -105,12 +105,22 @@ class _Template:
 
 
 def _jobs(document: Json) -> Iterator[tuple[str, Iterable[Json]]]:
-    """Yield the queue of each PodGroup and of each Job, and its pods or their templates."""
+    """Yield the queue of each Job and of each other PodGroup, and its pods or their templates."""
     members = members_of(items(document.get("pods")))
+    jobs = {key_of(job): job for job in items(document.get("jobs"))}
     for group in items(document.get("podgroups")):
-        yield _queue(group), members.get(key_of(group), ())
-    for job in items(document.get("jobs")):
+        if not any(owner in jobs for owner in _owners(group)):
+            yield _queue(group), members.get(key_of(group), ())
+    for job in jobs.values():
         yield _queue(job), [task.get("template") or {} for task in (job.get("spec") or {}).get("tasks") or ()]
+
+
+def _owners(group: Json) -> Iterator[str]:
+    """Yield namespace/name of the Jobs to which a PodGroup belongs."""
+    metadata = group.get("metadata") or {}
+    for owner in metadata.get("ownerReferences") or ():
+        if owner.get("kind") == "Job":
+            yield f"{metadata.get('namespace') or 'default'}/{owner.get('name')}"
 
 
 def _template(pod: Json) -> _Template:

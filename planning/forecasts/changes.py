@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import manifests
 from planning.documents import items
-from planning.forecasts.clock import FORMS, duration, seconds_until, spelled
+from planning.forecasts.clock import FORMS, duration, seconds_until
 from planning.nodes import MOST_NODES, node_like, numbered_names, pool_name
 from planning.queue_edits import queue_problems
 from planning.queues import merge_patch
@@ -123,7 +124,7 @@ def _times(change: Json, place: int, at: float, horizon: float) -> tuple[list[fl
     count = int(max(horizon - at, 0.0) / every) + 1
     if count > MOST_REPEATS:
         message = f"the change would happen {count:,} times, more than {MOST_REPEATS:,}"
-        fix = f"choose an interval of at least {spelled((horizon - at) / (MOST_REPEATS - 1))}"
+        fix = f"choose an interval of at least {ceil((horizon - at) / (MOST_REPEATS - 1))}s"
         return [], [_problem(place, "every", message, fix)]
     # The last sum may exceed the horizon by a rounding error.
     return [at, *(min(at + number * every, horizon) for number in range(1, count))], []

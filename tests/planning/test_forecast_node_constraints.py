@@ -115,6 +115,17 @@ def test_the_templates_of_a_job_are_examples_too() -> None:
     assert assumed({**cluster(), "jobs": [vcjob]}, wants("b", **{GPU: "1"})) == (H100, "queue")
 
 
+def test_a_job_and_its_podgroup_count_once() -> None:
+    container = {"name": "main", "resources": {"limits": {GPU: "8"}}}
+    spec = {"queue": "a", "tasks": [{"template": {"spec": {**A100, "containers": [container]}}}]}
+    vcjob = {"metadata": {"name": "train"}, "spec": spec}
+    others = [running(name, "a", H100, **{GPU: 1}) for name in ("one", "two")]
+    of_job = running("train-1", "a", A100, **{GPU: 8})
+    of_job["podgroups"][0]["metadata"]["ownerReferences"] = [{"kind": "Job", "name": "train"}]
+    document = {**cluster(*others, of_job), "jobs": [vcjob]}
+    assert assumed(document, wants("a", **{GPU: "1"})) == (H100, "queue")
+
+
 def test_constraints_of_the_trace_come_first_and_none_removes_all() -> None:
     document = cluster(running("one", "a", H100, **{GPU: 1}))
     work = Trace((wants("a", A100, **{GPU: "1"}), wants("a", {}, **{GPU: "1"}), wants("a", **{GPU: "1"})))

@@ -304,6 +304,14 @@ def test_an_interval_is_a_time_above_zero_and_not_too_short(every: Any) -> None:
     assert problem.fix
 
 
+def test_the_shortest_interval_that_is_named_is_accepted() -> None:
+    change = {"at": 98289, "every": "1m", "queue": "a", "state": "closed"}
+    _, (problem,) = timed_changes(SCENARIO, [change], "", 604_800)
+    assert problem.fix == "choose an interval of at least 508s"
+    timed, problems = timed_changes(SCENARIO, [{**change, "every": "508s"}], "", 604_800)
+    assert (len(timed), problems) == (998, [])
+
+
 @pytest.mark.parametrize(("at", "every", "horizon"), [(0.2, 0.1, 57.6), (0, 0.7, 2.1), (0.1, 0.3, 1.0)])
 def test_a_change_repeats_until_the_end_despite_rounding(at: float, every: float, horizon: float) -> None:
     change = {"at": at, "every": every, "queue": "a", "state": "closed"}
