@@ -38,6 +38,9 @@ def read_trace(text: str, format_name: str = "") -> Trace:
         With line, column and fix of what is wrong.
 
     """
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise Unreadable([TraceProblem(line, "", "the line has a NUL character", "remove the character")])
     name = format_name or format_of(text)
     readers: dict[str, Callable[[str], Trace]] = {
         "philly-json": read_philly_json,

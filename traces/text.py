@@ -18,6 +18,7 @@ LARGEST = 1e11
 SHOWN = 40
 """How many characters of a wrong cell a message repeats."""
 _CONSTRAINTS = record(**CONSTRAINTS)
+_ODD = re.compile(r"\\u(0000|d[89a-f])", re.IGNORECASE)
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _NAME = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
 _RESOURCE = re.compile(
@@ -102,17 +103,19 @@ class Row:
             self._problems.add(self.line, column, f"{value:g} is not a whole number", "write a whole number")
         return int(value)
 
-    def constraints(self, column: str) -> Mapping[str, Any] | None:
+    def constraints(self, column: str) -> dict[str, Any] | None:
         """Return the node constraints in a cell, a JSON object; None if missing."""
         text = self.text(column)
         if not text:
             return None
         fix = 'write a JSON object such as {"nodeSelector": {"zone": "a"}, "tolerations": [], "affinity": {}}'
+        value: dict[str, Any] | None
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
             value = None
-        if not isinstance(value, dict) or not value.keys() <= CONSTRAINTS.keys() or None in value.values():
+        is_odd = not isinstance(value, dict) or has_odd_character(text, value)
+        if value is None or is_odd or not value.keys() <= CONSTRAINTS.keys() or None in value.values():
             says = f"{text[:SHOWN]!r}{'…' if len(text) > SHOWN else ''} are no constraints"
             self._problems.add(self.line, column, says, fix)
             return None
@@ -132,6 +135,21 @@ class Row:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
+def has_odd_character(text: str, value: object) -> bool:
+    r"""Return whether parsed JSON has an escaped character that cannot be stored.
+
+    Examples
+    --------
+    >>> [has_odd_character(text, json.loads(text)) for text in (r'"\ud83d\ude00"', r'"\ud83d"', r'"\u0000"')]
+    [False, True, True]
+
+    """
+    if not _ODD.search(text):
+        return False
+    written = json.dumps(value, ensure_ascii=False).replace("\\\\", "")
+    return "\\u0000" in written or any("\ud800" <= character <= "\udfff" for character in written)
+
+
 def loaded(text: str) -> object:
     """Return parsed JSON.
 
@@ -142,7 +160,10 @@ def loaded(text: str) -> object:
 
     """
     try:
-        return json.loads(text)
+        value: object = json.loads(text)
+        if not has_odd_character(text, value):
+            return value
+        problem = TraceProblem(0, "", "a text has a NUL or half of a surrogate pair", "remove the character")
     except json.JSONDecodeError as error:
         problem = TraceProblem(error.lineno, f"column {error.colno}", f"not JSON: {error.msg}")
     except RecursionError:

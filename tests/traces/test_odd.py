@@ -88,3 +88,24 @@ def test_a_request_called_like_a_column_is_not_written_over_it() -> None:
     job = TraceJob("a", "q", 0, 30, requests={"queue": "1", "cpu": "2"}, constraints={})
     (read,) = read_trace(csv_of(Trace((job,)))).jobs
     assert read == replace(job, requests={"cpu": "2"})
+
+
+@pytest.mark.parametrize("odd", [r"\ud800", r"\u0000", r"\uDEAD"])
+def test_characters_that_cannot_be_stored_are_refused(odd: str) -> None:
+    for text in (OBJECTS, json.dumps([{"jobid": "research", "vc": "a"}])):
+        with pytest.raises(Unreadable, match="a text has a NUL or half of a surrogate pair"):
+            read_trace(text.replace('"research"', f'"{odd}"'))
+    with pytest.raises(Unreadable, match="are no constraints"):
+        read_trace(
+            f'name,queue,submit_seconds,constraints\na,q,1,"{{""nodeSelector"": {{""a"": ""{odd}""}}}}"\n'
+        )
+
+
+def test_a_character_that_no_database_stores_is_refused() -> None:
+    with pytest.raises(Unreadable, match="line 2: the line has a NUL character"):
+        read_trace("name,queue,submit_seconds\na,q\0,1\n")
+
+
+def test_pairs_of_surrogates_are_one_character() -> None:
+    (job,) = read_trace(OBJECTS.replace('"research"', r'"\ud83d\ude00 \\u0000"')).jobs
+    assert job.queue == "\U0001f600 \\u0000"
