@@ -30,9 +30,10 @@ def with_constraints(trace: Trace, known: KnownConstraints) -> tuple[Trace, list
     for job in trace.jobs:
         if job.constraints is None:
             text, source = known.of_pod(job.queue, job.requests)
-            constraints = read.setdefault(text, json.loads(text))
-            counts[source] += bool(constraints)
-            jobs.append(replace(job, constraints=constraints))
+            if text not in read:
+                read[text] = json.loads(text)
+            counts[source] += bool(read[text])
+            jobs.append(replace(job, constraints=read[text]))
         else:
             jobs.append(job)
     notes = [
