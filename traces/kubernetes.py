@@ -105,9 +105,9 @@ def members_of(pods: Iterable[Object]) -> dict[str, list[Object]]:
     return members
 
 
-def key_of(podgroup: Object) -> str:
-    """Return namespace/name of a PodGroup."""
-    metadata = podgroup.get("metadata") or {}
+def key_of(thing: Object) -> str:
+    """Return namespace/name of an object."""
+    metadata = thing.get("metadata") or {}
     return f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
 
 

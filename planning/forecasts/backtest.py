@@ -12,7 +12,6 @@ import numpy as np
 
 from planning.documents import items
 from planning.forecasts.clock import spelled
-from planning.forecasts.demand import key_of, members_of
 from planning.forecasts.divergence import QueueParting, RealJob, queue_partings, uses_of
 from planning.forecasts.record import Record
 from planning.units import percent
@@ -20,7 +19,7 @@ from scheduler_core.model.timestamps import parse_time
 from scheduler_core.replay.metrics import quantile
 from traces import Trace, cut
 from traces.events import dns_name
-from traces.kubernetes import run_seconds_of, trace_of_objects
+from traces.kubernetes import key_of, members_of, run_seconds_of, trace_of_objects
 from traces.text import counted
 
 Json = Mapping[str, Any]
@@ -124,7 +123,7 @@ def real_jobs(document: Json, begin: str) -> dict[str, RealJob]:
     A job has started when minMember of its pods had.
     """
     origin = parse_time(begin)
-    members = members_of(document)
+    members = members_of(items(document.get("pods")))
     found = {}
     for group in items(document.get("podgroups")):
         created = group["metadata"].get("creationTimestamp")

@@ -9,9 +9,9 @@ from typing import Any
 
 from planning.documents import items
 from scheduler_core.model.pod import ShapeTable
+from traces.kubernetes import GROUP_NAME, key_of
 
 Json = Mapping[str, Any]
-GROUP_NAME = "scheduling.k8s.io/group-name"
 
 
 @dataclass(frozen=True)
@@ -170,24 +170,9 @@ class _Sums:
         }
 
 
-def key_of(thing: Json) -> str:
-    """Return namespace/name of an object."""
-    return f"{namespace_of(thing)}/{thing['metadata']['name']}"
-
-
 def namespace_of(thing: Json) -> str:
     """Return the namespace of an object."""
     return thing["metadata"].get("namespace") or "default"
-
-
-def members_of(document: Json) -> dict[str, list[Json]]:
-    """Return the pods of each PodGroup of a snapshot, by the PodGroup's key."""
-    members: dict[str, list[Json]] = {}
-    for pod in items(document.get("pods")):
-        group = (pod["metadata"].get("annotations") or {}).get(GROUP_NAME)
-        if group:
-            members.setdefault(f"{namespace_of(pod)}/{group}", []).append(pod)
-    return members
 
 
 def created(document: Json, kind: str) -> Iterator[Json]:

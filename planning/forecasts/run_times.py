@@ -10,10 +10,10 @@ from typing import Any
 
 from planning.documents import items
 from planning.forecasts.clock import spelled
-from planning.forecasts.demand import key_of, members_of, namespace_of
+from planning.forecasts.demand import namespace_of
 from scheduler_core.model.run_annotations import RUN_SECONDS
 from scheduler_core.replay.metrics import quantile
-from traces.kubernetes import run_seconds_of
+from traces.kubernetes import key_of, members_of, run_seconds_of
 from traces.text import counted
 
 Json = Mapping[str, Any]
@@ -64,7 +64,7 @@ class RunTime:
 
 def run_times(document: Json, default: float) -> list[RunTime]:
     """Return the run time of every job that has not finished, by name."""
-    members = members_of(document)
+    members = members_of(items(document.get("pods")))
     alike: dict[Alike, list[float]] = {}
     of_queue: dict[str, list[float]] = {}
     open_jobs = []

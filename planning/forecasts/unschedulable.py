@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from planning.forecasts.demand import GROUP_NAME, created, events_of, namespace_of
+from planning.forecasts.demand import created, events_of, namespace_of
 from planning.forecasts.jobs import Jobs
 from scheduler_core import Options, prepare
 from scheduler_core.conf import parse_conf
 from scheduler_core.model.fit import summary
 from scheduler_core.model.pod import PodShape, ShapeTable
+from traces.kubernetes import GROUP_NAME
 
 Json = Mapping[str, Any]
 
