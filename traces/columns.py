@@ -173,7 +173,7 @@ def _read(lines: csv.DictReader[str], columns: Columns) -> Trace:
         elif not job.name:
             problems.add(row.line, "", "the job has no name", "give each job a name of its own")
         elif job.name in jobs:
-            problems.add(row.line, "", f"the job {job.name} occurs twice", "give each job a name of its own")
+            problems.twice(row.line, job.name)
         else:
             jobs[job.name] = job
     problems.refuse()

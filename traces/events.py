@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -11,10 +11,12 @@ from typing import Any
 from traces.columns import GPU
 from traces.model import Trace, TraceJob
 from traces.requests import multiplied
-from traces.text import counted
+from traces.text import counted, exact
 
 RUN_SECONDS = "queuecast/run-seconds"
 GROUP_NAME = "scheduling.k8s.io/group-name"
+NAMESPACE = "trace"
+"""The namespace of the objects of a trace's jobs."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,9 @@ class PodSize:
 def events_of(
     trace: Trace,
     *,
-    namespace: str = "trace",
     size: PodSize | None = None,
     default_run_seconds: float = 3600.0,
+    taken: Collection[str] = (),
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the events of a replay, and the assumptions made.
 
@@ -60,12 +62,12 @@ def events_of(
     ----------
     trace : Trace
         A workload whose queues are those of the cluster.
-    namespace : str
-        Where its objects are created.
     size : PodSize, optional
         What pods request where the trace does not say.
     default_run_seconds : float
         The run time of jobs of a queue of which no run time is known.
+    taken : collection of str
+        Names that no job's objects may have in the namespace `NAMESPACE`, where they are created.
 
     """
     known: dict[str, list[float]] = {}
@@ -73,49 +75,56 @@ def events_of(
         if job.run_seconds is not None:
             known.setdefault(job.queue, []).append(job.run_seconds)
     medians = {queue: median(times) for queue, times in known.items()}
-    names = _object_names(trace)
+    names = object_names((job.name for job in trace.jobs), taken)
     events, assumed, guessed = [], 0, 0
-    for job in trace.jobs:
+    for job, name in zip(trace.jobs, names, strict=True):
         run = job.run_seconds
         if run is None:
             assumed += job.queue in medians
             guessed += job.queue not in medians
             run = medians.get(job.queue, default_run_seconds)
-        events.append(_arrival(job, names[job.name], run, namespace, size or PodSize()))
+        events.append(_arrival(job, name, run, size or PodSize()))
     notes = list(trace.notes)
     if assumed:
         notes.append(f"Assumed: the median of the queue as run time of {counted(assumed, 'job')}.")
     if guessed:
-        notes.append(f"Assumed: {default_run_seconds:g} s as run time of {counted(guessed, 'job')}.")
+        notes.append(f"Assumed: {exact(default_run_seconds)} s as run time of {counted(guessed, 'job')}.")
     return events, notes
 
 
-def _object_names(trace: Trace) -> dict[str, str]:
-    """Return the name of each job's PodGroup; names that would be equal get a number."""
-    names: dict[str, str] = {}
-    taken: set[str] = set()
-    for job in trace.jobs:
-        wanted = name = dns_name(job.name)
-        number = 1
-        while name in taken:
-            number += 1
-            name = f"{wanted}-{number}"
-        taken.add(name)
-        names[job.name] = name
-    return names
+def object_names(jobs: Iterable[str], taken: Collection[str] = ()) -> list[str]:
+    """Return the name of the PodGroup of each job, in order; one that is taken gets a number.
+
+    Examples
+    --------
+    >>> object_names(["ml/train", "ml-train", "eval"], {"eval"})
+    ['ml-train', 'ml-train-2', 'eval-2']
+
+    """
+    used = set(taken)
+    numbers: dict[str, int] = {}
+    found = []
+    for job in jobs:
+        wanted = name = dns_name(job)
+        while name in used:
+            numbers[wanted] = numbers.get(wanted, 1) + 1
+            name = f"{wanted}-{numbers[wanted]}"
+        used.add(name)
+        found.append(name)
+    return found
 
 
-def _arrival(job: TraceJob, name: str, run: float, namespace: str, size: PodSize) -> dict[str, Any]:
+def _arrival(job: TraceJob, name: str, run: float, size: PodSize) -> dict[str, Any]:
     requests = size.requests(job)
     least = {resource: multiplied(amount, job.min_member) for resource, amount in requests.items()}
     spec = {"minMember": job.min_member, "queue": job.queue, "minResources": least, **_priority(job)}
     group = {
-        "metadata": {"name": name, "namespace": namespace, "annotations": {RUN_SECONDS: f"{run:g}"}},
+        "metadata": {"name": name, "namespace": NAMESPACE, "annotations": {RUN_SECONDS: exact(run)}},
         "spec": spec,
         "status": {"phase": "Pending"},
     }
     pod_spec = {**_priority(job), **(job.constraints or {})}
-    pods = [_pod(f"{name}-{number}", name, namespace, requests, pod_spec) for number in range(job.pods)]
+    pods = [_pod(f"{name}-{number}", name, requests, pod_spec) for number in range(job.pods)]
     return {"at": job.submitted, "create": {"podgroups": [group], "pods": pods}}
 
 
@@ -123,11 +132,9 @@ def _priority(job: TraceJob) -> dict[str, str]:
     return {"priorityClassName": job.priority_class} if job.priority_class else {}
 
 
-def _pod(
-    name: str, group: str, namespace: str, requests: Mapping[str, str], spec: Mapping[str, Any]
-) -> dict[str, Any]:
+def _pod(name: str, group: str, requests: Mapping[str, str], spec: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "metadata": {"name": name, "namespace": namespace, "annotations": {GROUP_NAME: group}},
+        "metadata": {"name": name, "namespace": NAMESPACE, "annotations": {GROUP_NAME: group}},
         "spec": {
             "schedulerName": "volcano",
             "containers": [{"name": "main", "image": "trace", "resources": {"requests": dict(requests)}}],
@@ -146,4 +153,4 @@ def dns_name(text: str) -> str:
     'application-1506638472019-14199'
 
     """
-    return re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")[:200] or "job"
+    return re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")[:200].rstrip("-") or "job"

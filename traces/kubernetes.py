@@ -61,6 +61,7 @@ class _Objects:
 
     def __init__(self, check: Check, problems: Problems) -> None:
         self.found: list[Object] = []
+        self._keys: set[str] = set()
         self._check = required(check)
         self._problems = problems
 
@@ -68,11 +69,19 @@ class _Objects:
         """Add the objects of a list; with a kind, those of this kind."""
         for number, one in enumerate(listed):
             if not kind or (isinstance(one, Mapping) and one.get("kind") == kind):
-                wrong = list(self._check(one, f"{name}[{number}]"))
-                for place, expected in wrong:
-                    self._problems.add(0, place, f"expected {expected}", _FIX)
+                place = f"{name}[{number}]"
+                wrong = list(self._check(one, place))
+                for at, expected in wrong:
+                    self._problems.add(0, at, f"expected {expected}", _FIX)
                 if not wrong:
-                    self.found.append(one)
+                    self._add(one, place)
+
+    def _add(self, one: Object, place: str) -> None:
+        key = key_of(one)
+        if key in self._keys:
+            self._problems.add(0, place, f"{key} occurs twice", "leave one of them out")
+        self._keys.add(key)
+        self.found.append(one)
 
 
 def trace_of_objects(podgroups: Sequence[Object], pods: Sequence[Object]) -> Trace:
@@ -120,7 +129,7 @@ def _job(podgroup: Object, members: Mapping[str, Sequence[Object]]) -> tuple[Tra
         return None
     requests, constraints, is_mixed = _of_most(pods)
     job = TraceJob(
-        name=key.replace("/", "-"),
+        name=key,
         queue=spec.get("queue") or "default",
         submitted=created,
         run_seconds=run_seconds_of(pods),

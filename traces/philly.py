@@ -26,15 +26,21 @@ def read_philly_json(text: str) -> Trace:
     entries = loaded(text)
     if not isinstance(entries, list):
         raise Unreadable([TraceProblem(1, "", "expected a list of jobs", "write [ … ]")])
-    problems, jobs, left_out = Problems(), [], 0
+    problems, left_out = Problems(), 0
+    found: dict[str, TraceJob] = {}
     for number, entry in enumerate(entries, start=1):
         if not isinstance(entry, Mapping):
             problems.add(number, "", "the entry is not a job", "write an object with jobid, vc and attempts")
             continue
         job = _job(number, entry, problems)
-        left_out += job is None
-        jobs += [] if job is None else [job]
+        if job is None:
+            left_out += 1
+        elif job.name in found:
+            problems.twice(number, job.name)
+        else:
+            found[job.name] = job
     problems.refuse()
+    jobs = list(found.values())
     notes = [f"Left out: {counted(left_out, 'job')} that never ran."] if left_out else []
     if not jobs:
         return ordered(jobs, notes=notes)

@@ -31,6 +31,8 @@ FIELDS = (
 )
 UNKNOWN = -1.0
 CANCELLED = 5
+PARTIAL = {2, 3, 4}
+"""The statuses of lines about a part of a job that was swapped out; another line sums up the whole job."""
 
 
 def read_swf(text: str) -> Trace:
@@ -42,7 +44,8 @@ def read_swf(text: str) -> Trace:
         With line and field of what is wrong.
 
     """
-    problems, jobs, begin, left_out = Problems(), [], "", 0
+    problems, begin, left_out, parts = Problems(), "", 0, 0
+    jobs: dict[str, TraceJob] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if line.lstrip().startswith(";"):
             begin = _start_time(line) or begin
@@ -55,12 +58,20 @@ def read_swf(text: str) -> Trace:
             problems.add(number, "", says, "write -1 for unknown ones")
             continue
         row = Row(number, dict(zip(FIELDS, values, strict=True)), problems)
+        if row.number("status", least=UNKNOWN) in PARTIAL:
+            parts += 1
+            continue
         job = _job(row)
-        left_out += job is None
-        jobs += [] if job is None else [job]
+        if job is None:
+            left_out += 1
+        elif job.name in jobs:
+            problems.twice(number, job.name)
+        else:
+            jobs[job.name] = job
     problems.refuse()
     notes = [f"Left out: {counted(left_out, 'job')} that never ran."] if left_out else []
-    return ordered(jobs, begin, notes)
+    notes += [f"Left out: {counted(parts, 'line')} about parts of jobs that others sum up."] if parts else []
+    return ordered(list(jobs.values()), begin, notes)
 
 
 def _start_time(line: str) -> str:

@@ -42,6 +42,10 @@ class Problems:
         if len(self.found) < MOST_PROBLEMS:
             self.found.append(TraceProblem(line, column, message, fix))
 
+    def twice(self, line: int, job: str) -> None:
+        """Add the problem that a job occurred before."""
+        self.add(line, "", f"the job {job} occurs twice", "give each job a name of its own")
+
     def refuse(self) -> None:
         """Raise Unreadable if there are problems."""
         if self.found:
@@ -183,6 +187,18 @@ def counted(number: int, noun: str) -> str:
 
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def exact(number: float) -> str:
+    """Return the shortest text that reads back as the same number.
+
+    Examples
+    --------
+    >>> exact(600.0), exact(1234567.0), exact(0.1)
+    ('600', '1234567', '0.1')
+
+    """
+    return repr(float(number)).removesuffix(".0")
 
 
 def stamp(seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from math import inf
 from statistics import mean, median
@@ -13,12 +13,13 @@ import numpy as np
 from planning.documents import items
 from planning.forecasts.clock import spelled
 from planning.forecasts.divergence import QueueParting, RealJob, queue_partings, uses_of
+from planning.forecasts.document import names_in_use
 from planning.forecasts.record import Record
 from planning.units import percent
 from scheduler_core.model.timestamps import parse_time
 from scheduler_core.replay.metrics import quantile
 from traces import Trace, cut
-from traces.events import dns_name
+from traces.events import NAMESPACE, object_names
 from traces.kubernetes import key_of, members_of, run_seconds_of, trace_of_objects
 from traces.text import counted
 
@@ -153,13 +154,12 @@ def real_work(document: Json, begin: str) -> Trace:
     return cut(whole, parse_time(begin) - parse_time(whole.begin), inf)
 
 
-def in_trace(key: str) -> str:
-    """Return the key of a job in a forecast whose trace was read from a snapshot.
-
-    >>> in_trace("ml/train-7")
-    'trace/ml-train-7'
-    """
-    return f"trace/{dns_name(key.replace('/', '-'))}"
+def as_predicted(real: Mapping[str, RealJob], rows: Collection[str], scenario: Json) -> dict[str, RealJob]:
+    """Return the real jobs by their names in a forecast whose trace may have been read from a snapshot."""
+    others = sorted(set(real) - set(rows), key=lambda key: (real[key].submitted, key))
+    names = [f"{NAMESPACE}/{name}" for name in object_names(others, names_in_use(scenario))]
+    name_of = {key: name for key, name in zip(others, names, strict=True) if name in rows}
+    return {name_of.get(key, key): job for key, job in real.items()}
 
 
 def backtest(
@@ -185,10 +185,7 @@ def backtest(
     """
     end = predicted.end if until is None else min(until, predicted.end)
     rows = dict(zip(predicted.jobs.names, range(len(predicted.jobs.names)), strict=True))
-    real = {
-        name if name in rows or in_trace(name) not in rows else in_trace(name): job
-        for name, job in real.items()
-    }
+    real = as_predicted(real, rows, scenario or {})
     both, only_predicted, only_real = [], [], []
     starts: dict[str, tuple[float | None, float | None]] = {}
     for name in sorted(set(rows) & set(real)):

@@ -13,6 +13,7 @@ from planning.forecasts.limits import count_notes
 from planning.forecasts.run_times import RunTime, notes_of, run_times, start_notes, with_run_times
 from planning.rows import Problem
 from traces import Trace, cut, events_of
+from traces.events import NAMESPACE
 from traces.text import counted
 
 Json = Mapping[str, Any]
@@ -106,10 +107,29 @@ class Arrivals:
     notes: tuple[str, ...]
 
 
-def arrivals_of(trace: Trace, times: Times) -> Arrivals:
-    """Return the arrivals of a trace during a forecast; submissions after the horizon are left out."""
+def names_in_use(document: Json) -> frozenset[str]:
+    """Return the names that jobs of a trace may not have, because objects of the scenario have them.
+
+    The scenario of a moment of a forecast has the jobs that had arrived by then.
+    """
+    own = [
+        [thing["metadata"]["name"] for thing in items(document.get(kind)) if _is_of_trace(thing)]
+        for kind in ("podgroups", "pods")
+    ]
+    return frozenset([*own[0], *(pod.rpartition("-")[0] for pod in own[1])])
+
+
+def _is_of_trace(thing: Json) -> bool:
+    return bool(thing["metadata"].get("namespace") == NAMESPACE)
+
+
+def arrivals_of(trace: Trace, times: Times, taken: frozenset[str] = frozenset()) -> Arrivals:
+    """Return the arrivals of a trace during a forecast; submissions after the horizon are left out.
+
+    Jobs get other names than those that are taken.
+    """
     window = cut(trace, 0.0, times.horizon)
-    events, notes = events_of(window, default_run_seconds=times.default_run)
+    events, notes = events_of(window, default_run_seconds=times.default_run, taken=taken)
     left = len(trace.jobs) - len(window.jobs)
     if left:
         notes.append(
@@ -137,7 +157,8 @@ def forecast_of(
     document: Json, trace: Trace, times: Times, changes: Sequence[Json] = ()
 ) -> tuple[Forecast, list[Problem]]:
     """Return `forecast_with` the arrivals of a trace whose queues are those of the scenario."""
-    return forecast_with(document, arrivals_of(trace, times), times, changes)
+    arrivals = arrivals_of(trace, times, names_in_use(document))
+    return forecast_with(document, arrivals, times, changes)
 
 
 def forecast_with(

@@ -14,7 +14,7 @@ from planning.forecasts.demand import namespace_of
 from scheduler_core.model.run_annotations import RUN_SECONDS
 from scheduler_core.replay.metrics import quantile
 from traces.kubernetes import key_of, members_of, run_seconds_of
-from traces.text import counted
+from traces.text import counted, exact
 
 Json = Mapping[str, Any]
 Alike = tuple[str, str, str, str]
@@ -216,5 +216,5 @@ def _annotations(thing: Json) -> Mapping[str, str]:
 
 
 def _annotated(thing: Json, seconds: float) -> dict[str, Any]:
-    annotations = {**_annotations(thing), RUN_SECONDS: f"{seconds:g}"}
+    annotations = {**_annotations(thing), RUN_SECONDS: exact(seconds)}
     return {**thing, "metadata": {**thing["metadata"], "annotations": annotations}}

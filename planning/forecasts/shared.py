@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from planning.forecasts.document import Arrivals, Times, arrivals_of
+from planning.forecasts.document import Arrivals, Times, arrivals_of, names_in_use
 from planning.forecasts.workload import Fitting, fitted_to, leaf_queues
 from planning.rows import Problem
 from scheduler_core.validate import Inspection
@@ -22,8 +22,8 @@ class Shared:
     """Data read for the forecasts of some variants that is valid for the next one.
 
     Forecasts of one trace with the same fitting share arrivals. Sound, as these depend only on the trace, the
-    queues that may have jobs, the fitting, the node constraints of the scenario's pods, the horizon and the
-    default run time, and no event is edited.
+    queues that may have jobs, the fitting, the node constraints of the scenario's pods, the names in use, the
+    horizon and the default run time, and no event is edited.
 
     Attributes
     ----------
@@ -43,14 +43,15 @@ class Shared:
         """Return the arrivals of a trace during a forecast of a scenario, or why it cannot be fitted."""
         queues, known = leaf_queues(document), fitting.known_constraints(document)
         placed = None if known is None else known.key
-        key = (id(trace), tuple(queues), fitting.key, placed, times.horizon, times.default_run)
+        taken = names_in_use(document)
+        key = (id(trace), tuple(queues), fitting.key, placed, taken, times.horizon, times.default_run)
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key][1], []
         work, problems = fitted_to(trace, queues, fitting, known)
         if problems:
             return Arrivals((), ()), problems
-        made = arrivals_of(work, times)
+        made = arrivals_of(work, times, taken)
         self._known[key] = trace, made
         while len(self._known) > 1 and self._count() > KEPT_EVENTS:
             self._known.popitem(last=False)

@@ -15,7 +15,7 @@ from traces import FORMATS, Pattern, Trace, Unreadable, generate, read_trace
 from traces.columns import GPU
 from traces.generate import drawn_moments, jobs_of
 from traces.read import format_of
-from traces.text import is_resource_column
+from traces.text import exact, is_resource_column
 
 Json = Mapping[str, Any]
 
@@ -152,7 +152,7 @@ def csv_of(trace: Trace) -> str:
     limits = ["constraints"] if any(job.constraints is not None for job in trace.jobs) else []
     writer.writerow([*_COLUMNS, *others, *limits])
     for job in trace.jobs:
-        run = "" if job.run_seconds is None else f"{job.run_seconds:g}"
+        run = "" if job.run_seconds is None else exact(job.run_seconds)
         requests = [job.requests.get(name, "") for name in _REQUESTED]
         size = [job.pods, job.min_member, *requests]
         row = [job.name, job.queue, job.submitted, run, *size, job.priority_class, job.user]

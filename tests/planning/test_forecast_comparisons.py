@@ -7,16 +7,18 @@ from typing import Any
 
 import pytest
 
-from planning.forecasts.backtest import backtest, known, real_jobs
+from planning.forecasts.backtest import backtest, known, real_jobs, real_work
 from planning.forecasts.comparison import compared, cost_against_benefit
 from planning.forecasts.costs import Costs
 from planning.forecasts.divergence import RealJob
+from planning.forecasts.document import Times, forecast_of
 from planning.forecasts.record import Record, record_of
 from scheduler_core.replay import Replay, replay_document
 from scheduler_core.validate import Inspection
 from tests.builders import conf, node, podgroup, pods, queue, scenario
 from tests.planning.forecasts import forecast
 from tests.scheduler_core.test_replay_properties import reclaiming_in_turns
+from traces import Trace, TraceJob
 
 PLAIN = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity"])
 
@@ -153,6 +155,55 @@ def test_jobs_started_in_only_one_of_the_two_count_as_errors() -> None:
     assert len(found.only_predicted) == 5
     assert found.within[600.0] == 0.5
     assert backtest(predicted, real_of(real), until=450).only_predicted == ()
+
+
+def test_real_jobs_whose_names_are_equal_in_a_trace_are_all_forecast_and_compared() -> None:
+    keys = [("team", "a-b"), ("team-a", "b"), ("team", "c")]
+    later: Any = {"podgroups": [], "pods": []}
+    for number, (namespace, name) in enumerate(keys):
+        group, [pod] = podgroup(name, queue="a"), pods(name, 1, cpu=1)
+        for thing in (group, pod):
+            thing["metadata"] |= {
+                "namespace": namespace, "creationTimestamp": f"2026-01-01T12:00:0{number}Z",
+            }  # fmt: skip
+        pod["status"] = {"phase": "Running", "startTime": f"2026-01-01T12:00:1{number}Z"}
+        later["podgroups"].append(group)
+        later["pods"].append(pod)
+    begun = scenario(
+        nodes=[node("n", cpu=8)], queues=[queue("a")], conf=PLAIN, now="2026-01-01T12:00:00Z",
+        podgroups=[podgroup("c", namespace="trace")],
+    )  # fmt: skip
+    work, _ = forecast_of(begun, real_work(later, begun["now"]), Times(horizon=60.0))
+    record = record_of(work.document, replay_document(work.document))
+    assert set(record.jobs.names) == {"trace/c", "trace/team-a-b", "trace/team-a-b-2", "trace/team-c"}
+    assert record.jobs.pods[1:].tolist() == [1, 1, 1]
+    found = backtest(record, real_jobs(later, begun["now"]), 60.0, later, begun)
+    assert (found.jobs, found.within[60.0], found.unknown) == (3, 1.0, ("trace/c",))
+
+
+def test_a_moment_is_forecast_under_the_same_trace_without_mixing_up_jobs() -> None:
+    start = scenario(nodes=[node("n", cpu=2)], queues=[queue("a")], conf=PLAIN, now="2026-01-01T12:00:00Z")
+    requests = {"cpu": "1", "memory": "1Gi"}
+    jobs = [TraceJob(f"j{number}", "a", 60.0 * number, 500.0, 2, 2, requests) for number in range(3)]
+    trace, times = Trace(tuple(jobs)), Times(horizon=3600.0)
+    first, _ = forecast_of(start, trace, times)
+    moment = cluster_at_of(first.document, 100.0)
+    again, _ = forecast_of(moment, trace, times)
+    record = record_of(again.document, replay_document(again.document))
+    submitted = dict(zip(record.jobs.names, record.jobs.submitted.tolist(), strict=True))
+    assert submitted == {
+        "trace/j0": -100.0, "trace/j1": -40.0, "trace/j0-2": 0.0, "trace/j1-2": 60.0, "trace/j2": 120.0,
+    }  # fmt: skip
+    assert record.jobs.pods.tolist() == [2] * 5
+
+
+def cluster_at_of(document: Any, time: float) -> Any:
+    """Return the cluster of a replay at a time as a scenario."""
+    until = {**document, "replay": {**document["replay"], "horizon_seconds": time - 1.0}}
+    replay = Replay(until, Inspection(until))
+    for _ in replay.steps():
+        pass
+    return replay.moment(time)
 
 
 def test_real_times_are_read_from_a_later_snapshot() -> None:

@@ -118,7 +118,7 @@ READ = {
     ),
     "kubernetes": (
         OBJECTS,
-        [TraceJob("ml-train", "research", 0, 150, 1, 1, {"cpu": "2", "memory": "1Gi"}, "", "high", {})],
+        [TraceJob("ml/train", "research", 0, 150, 1, 1, {"cpu": "2", "memory": "1Gi"}, "", "high", {})],
     ),
 }
 
@@ -203,6 +203,27 @@ def test_every_problem_is_reported_with_its_place(text: str, problems: list[str]
         read_trace(text, named)
     actual = [str(problem) for problem in caught.value.problems]
     assert all(any(one.startswith(problem) for one in actual) for problem in problems), actual
+
+
+def test_a_job_that_occurs_twice_is_refused_in_every_format() -> None:
+    [entry] = json.loads(PHILLY_JSON)
+    group = {"kind": "PodGroup", "metadata": {"name": "a", "creationTimestamp": "2026-01-01T00:00:00Z"}}
+    for text, problem in (
+        (SWF + SWF.splitlines()[2], "line 5: the job job-1 occurs twice"),
+        (json.dumps([entry, entry]), "line 2: the job application_1_1 occurs twice"),
+        (json.dumps({"items": [group, group]}), "the file, items[1]: default/a occurs twice"),
+    ):
+        with pytest.raises(Unreadable) as caught:
+            read_trace(text)
+        assert str(caught.value).startswith(problem)
+
+
+def test_lines_about_parts_of_a_swapped_out_job_are_left_out() -> None:
+    whole = SWF.splitlines()[2]
+    burst = whole.replace(" 1024 1 ", " 1024 {} ")
+    trace = read_trace("\n".join([SWF, burst.format(2), burst.format(3)]))
+    assert trace.jobs == read_trace(SWF).jobs
+    assert trace.notes[-1] == "Left out: 2 lines about parts of jobs that others sum up."
 
 
 def test_lines_may_end_as_on_old_systems() -> None:

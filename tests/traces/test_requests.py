@@ -67,11 +67,11 @@ def test_a_job_has_the_size_of_most_of_its_pods_and_this_is_noted() -> None:
     }  # fmt: skip
     trace = read_trace(json.dumps(document))
     jobs = {job.name: job for job in trace.jobs}
-    assert jobs["default-mpi"].requests == {
+    assert jobs["default/mpi"].requests == {
         "cpu": "4", "memory": "0", "huawei.com/Ascend910": "8", "rdma/hca": "1",
     }  # fmt: skip
-    assert (jobs["default-mpi"].pods, jobs["default-mpi"].constraints) == (3, {"nodeSelector": {"a": "b"}})
-    assert jobs["default-pair"].requests["huawei.com/Ascend910"] == "8"
+    assert (jobs["default/mpi"].pods, jobs["default/mpi"].constraints) == (3, {"nodeSelector": {"a": "b"}})
+    assert jobs["default/pair"].requests["huawei.com/Ascend910"] == "8"
     assert "Assumed: all pods of 2 jobs request what most of them request." in trace.notes
     again = read_trace(csv_of(trace))
     assert [job.requests for job in again.jobs] == [job.requests for job in trace.jobs]

@@ -7,6 +7,7 @@ import pytest
 from scheduler_core.replay import metrics, replay_document
 from tests.builders import conf, node, queue, scenario
 from traces import Pattern, Trace, TraceJob, cut, events_of, fitted, generate, mapped, scaled
+from traces.events import dns_name
 from traces.generate import DAY, HOUR
 
 
@@ -160,6 +161,22 @@ def test_names_that_collide_in_kubernetes_get_suffixes() -> None:
     names = [event["create"]["podgroups"][0]["metadata"]["name"] for event in events]
     assert names == ["job-1", "job-1-2", "job-1-3"]
     assert events[1]["create"]["pods"][0]["metadata"]["name"] == "job-1-2-0"
+
+
+def test_run_times_keep_every_digit() -> None:
+    for seconds, text in ((1_234_567.0, "1234567"), (12_345.678, "12345.678"), (60.0, "60")):
+        events, _ = events_of(Trace((TraceJob("j", "q", 0.0, seconds),)))
+        annotations = events[0]["create"]["podgroups"][0]["metadata"]["annotations"]
+        assert annotations["queuecast/run-seconds"] == text
+
+
+def test_a_name_that_is_taken_gets_a_suffix() -> None:
+    events, _ = events_of(Trace((TraceJob("a", "q", 0.0, 60.0),)), taken={"a", "a-2"})
+    assert events[0]["create"]["podgroups"][0]["metadata"]["name"] == "a-3"
+
+
+def test_a_name_that_is_cut_ends_with_a_letter_or_digit() -> None:
+    assert dns_name("a" * 199 + "-b") == "a" * 199
 
 
 def test_the_min_resources_of_a_gang_sum_its_min_member_pods() -> None:
