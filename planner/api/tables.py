@@ -59,7 +59,7 @@ class TableView(WorkspaceView):
         """Return only the rows if the response is a table."""
         is_answer = isinstance(response, Response) and response.status_code == 200
         if is_answer and request.method == "GET" and is_table(request):
-            response = self._file(request, response.data[self.rows_of(request)])
+            response = self._file(request, self.table_of(request, response.data))
         if isinstance(response, StreamingHttpResponse):
             self._note_export(request)
         return super().finalize_response(request, response, *args, **kwargs)
@@ -81,6 +81,11 @@ class TableView(WorkspaceView):
                 about = f"{thing._meta.verbose_name} {thing.pk}: "
                 workspace = thing if isinstance(thing, Workspace) else thing.workspace
         self.note_export(workspace, f"{about}{self.name_of(request)} as {form_of(request).title}")
+
+    def table_of(self, request: Request, body: Any) -> list[Row]:
+        """Return the rows of the table in a body."""
+        rows: list[Row] = body[self.rows_of(request)]
+        return rows
 
     def rows_of(self, request: Request) -> str:
         """Return the requested list of the body."""

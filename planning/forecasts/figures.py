@@ -228,6 +228,12 @@ def flow_rows(rows: Sequence[EvictionRow]) -> list[FlowRow]:
     return sorted(flows, key=lambda flow: (-flow.evictions, flow.queue, flow.for_queue))
 
 
+def window_of(record: Record, begin: float, end: float) -> tuple[float, float] | None:
+    """Return the part of a window that the forecast covers, in seconds; None if it covers none of it."""
+    end = min(end, record.end)
+    return (begin, end) if 0.0 <= begin < end else None
+
+
 def curves(
     record: Record, resource: str, begin: float, end: float, queues: Sequence[str] | None = None
 ) -> list[Curve]:

@@ -24,11 +24,9 @@ from planner.api.tables import TableList, TableView, is_table
 from planner.api.waiting import wait_until_over
 from planner.forecasts.api.filters import ForecastFilter
 from planner.forecasts.api.serializers import (
-    EvictionRowSerializer,
     ForecastCreate,
     ForecastSerializer,
     JobRowSerializer,
-    SeriesSerializer,
 )
 from planner.forecasts.api.verdict_serializers import ForecastVerdictSerializer
 from planner.forecasts.models import Forecast
@@ -37,22 +35,11 @@ from planner.forecasts.selectors.traces import traces
 from planner.forecasts.selectors.verdicts import verdict_of
 from planner.forecasts.services.forecasts import ForecastPlan, forecast_plan, forecast_queue
 from planner.work.lifecycle import work_cancel
-from planning.forecasts.figures import (
-    curves,
-    eviction_rows,
-    job_rows,
-    room_curves,
-    use_curves,
-    waiting_curves,
-)
-from planning.forecasts.record import Record
+from planning.forecasts.figures import job_rows
 
 PAGE = OpenApiParameter("page", OpenApiTypes.INT)
 PAGE_SIZE = OpenApiParameter("page_size", OpenApiTypes.INT)
-BEGIN = OpenApiParameter("begin", OpenApiTypes.FLOAT, description="Simulated seconds; default 0.")
-END = OpenApiParameter("end", OpenApiTypes.FLOAT, description="Simulated seconds; default: the end.")
 QUEUE = OpenApiParameter("queue", description="Only this queue.")
-RESOURCE = OpenApiParameter("resource", description="Default `cpu`.")
 TABLES = ("queues", "causes", "service", "fairness", "resources", "evictions")
 TABLE = OpenApiParameter("table", enum=TABLES, description="For CSV: which list; default `queues`.")
 OF_LISTS = {"page", "page_size", "fields", "format", "ordering"}
@@ -227,74 +214,3 @@ class ForecastJobs(ForecastTable):
             if (queue is None or row.queue == queue) and words in row.job
         ]
         return self.listed(request, rows, JobRowSerializer, self.orders)
-
-
-class ForecastEvictions(ForecastTable):
-    """The evictions of a forecast."""
-
-    parameters = None
-    orders = ("t", "queue", "for_queue", "ran_seconds")
-
-    @extend_schema(
-        operation_id="forecasts_evictions_list",
-        responses=answers({200: paged(EvictionRowSerializer)}, 404, 422),
-        parameters=[QUEUE, BEGIN, END, ordering_parameter(orders), PAGE, PAGE_SIZE],
-    )
-    def get(self, request: Request, forecast_id: UUID) -> Response:
-        """Return each eviction: its time, the pod, and the job that it was evicted for."""
-        refuse_unknown(request.query_params, {*OF_LISTS, "queue", "begin", "end"})
-        record = record_of(self.ended())
-        begin, end = _window(request, record)
-        queue = request.query_params.get("queue")
-        rows = [
-            row
-            for row in eviction_rows(record)
-            if begin <= row.t <= end and queue in (None, row.queue, row.for_queue)
-        ]
-        return self.listed(request, rows, EvictionRowSerializer, self.orders)
-
-
-class ForecastSeries(ForecastTable):
-    """The queues of a forecast over time."""
-
-    parameters = None
-    rows_in = "curves"
-
-    @extend_schema(
-        responses=answers({200: SeriesSerializer}, 404, 422), parameters=[RESOURCE, QUEUE, BEGIN, END]
-    )
-    def get(self, request: Request, forecast_id: UUID) -> Response:
-        """Return deserved, allocated, request and waiting jobs of queues, and the use of the nodes.
-
-        Of the nodes: `allocated`, `capacity`, `free`, and how much of the free resources is `fragmented`.
-        """
-        refuse_unknown(request.query_params, {"resource", "queue", "begin", "end", "fields", "format"})
-        record = record_of(self.ended())
-        begin, end = _window(request, record)
-        resource = request.query_params.get("resource", "cpu")
-        if resource not in record.resources():
-            known = f"Known: {', '.join(record.resources())}."
-            raise ValidationError({"resource": [ErrorDetail(known, "invalid_choice")]})
-        queue = request.query_params.get("queue")
-        queues = record.leaves if queue is None else [queue]
-        found = [
-            *curves(record, resource, begin, end, queues),
-            *waiting_curves(record, begin, end, queues),
-            *use_curves(record, resource, begin, end),
-            *room_curves(record, resource, begin, end),
-        ]
-        body = {"resource": resource, "begin": begin, "end": end, "curves": found}
-        return Response(SeriesSerializer(body).data)
-
-
-def _window(request: Request, record: Record) -> tuple[float, float]:
-    """Return the requested window."""
-    found = []
-    for name, default in (("begin", 0.0), ("end", record.end)):
-        try:
-            found.append(float(request.query_params.get(name, default)))
-        except ValueError:
-            raise ValidationError({name: [ErrorDetail("Write seconds.", "invalid")]}) from None
-    if not 0.0 <= found[0] < found[1]:
-        raise ValidationError({"begin": [ErrorDetail("Must be before the end.", "invalid")]})
-    return found[0], found[1]

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from planner.forecasts.api import forecasts, questions, targets, traces
+from planner.forecasts.api import forecasts, over_time, questions, targets, traces
 
 calls = [
     path("traces/", traces.TraceList.as_view(), name="traces"),
@@ -21,10 +21,10 @@ calls = [
         "forecasts/<uuid:forecast_id>/verdict/", forecasts.ForecastVerdict.as_view(), name="forecast-verdict"
     ),
     path("forecasts/<uuid:forecast_id>/jobs/", forecasts.ForecastJobs.as_view(), name="forecast-jobs"),
-    path("forecasts/<uuid:forecast_id>/series/", forecasts.ForecastSeries.as_view(), name="forecast-series"),
+    path("forecasts/<uuid:forecast_id>/series/", over_time.ForecastSeries.as_view(), name="forecast-series"),
     path(
         "forecasts/<uuid:forecast_id>/evictions/",
-        forecasts.ForecastEvictions.as_view(),
+        over_time.ForecastEvictions.as_view(),
         name="forecast-evictions",
     ),
     path("forecasts/<uuid:forecast_id>/moment/", questions.ForecastMoment.as_view(), name="forecast-moment"),

@@ -17,6 +17,7 @@ from planning.forecasts.options import DEFAULTS, EVICTED
 from planning.forecasts.seeds import MOST_SEEDS
 from planning.nodes import pool_label
 from planning.rows import Problem
+from planning.units import exact
 
 Texts = Mapping[str, str]
 
@@ -264,6 +265,6 @@ def _price_field(name: str, label: str, price: float | None) -> ReadField:
 
     says = f"The price of {name.replace('{', '{{').replace('}', '}}')}: {{text!r}} cannot be read. "
     field = ReadField(read, f"{says}Write a price per hour such as 0.03.", label=label)
-    field.initial = "" if price is None else f"{price:g}"
+    field.initial = "" if price is None else exact(price)
     field.widget.attrs |= {"placeholder": "none", "inputmode": "decimal"}
     return field

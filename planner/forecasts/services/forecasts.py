@@ -25,6 +25,7 @@ from planning.forecasts.options import DEFAULTS, option_problems
 from planning.forecasts.trace_texts import queues_for_jobs
 from planning.rows import Problem
 from planning.suggestions import meant
+from planning.units import exact
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ def targets_change(
 
 
 def _targets_text(targets: Mapping[str, float]) -> str:
-    return ", ".join(f"{queue} {seconds:g} s" for queue, seconds in targets.items())
+    return ", ".join(f"{queue} {exact(seconds)} s" for queue, seconds in targets.items())
 
 
 def _lock(scenario: Scenario) -> None:

@@ -22,6 +22,7 @@ from planning.forecasts.clock import moment_of
 from planning.rows import Problem
 from planning.search import conf_text
 from planning.states import KINDS, QUEUES
+from planning.units import exact
 
 PATIENCE_SECONDS = 2.0
 _opener = threading.BoundedSemaphore(1)
@@ -50,7 +51,7 @@ def moment_open(*, forecast: Forecast, at: float, name: str = "", user: User | N
             document=document,
             scheduler_conf=conf_text(conf) if conf else "",
             counts={kind: len(items(document[kind])) for kind in (QUEUES, *KINDS) if document.get(kind)},
-            provenance=f"forecast {forecast.pk} at {at:g} s ({message})"[:500],
+            provenance=f"forecast {forecast.pk} at {exact(at)} s ({message})"[:500],
             cluster=forecast.scenario.name,
             owner=user,
         )
@@ -64,8 +65,8 @@ def moment_open(*, forecast: Forecast, at: float, name: str = "", user: User | N
 def moment_document(forecast: Forecast, at: float) -> dict[str, object]:
     """Return the cluster at a moment as a scenario document, replayed in a child process."""
     if not 0 <= at <= forecast.horizon_seconds:
-        message = f"{at:g} s is not within the forecast."
-        fix = f"Choose 0 to {forecast.horizon_seconds:g} s."
+        message = f"{exact(at)} s is not within the forecast."
+        fix = f"Choose 0 to {exact(forecast.horizon_seconds)} s."
         raise Invalid([Problem("forecast.moment", "error", message, path="at", actual=at, fix=fix)])
     if not _opener.acquire(timeout=PATIENCE_SECONDS):
         raise Busy("The server is opening another moment. Try again in a few seconds.")

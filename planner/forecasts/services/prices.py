@@ -8,6 +8,7 @@ from planner.accounts.models import Event, User, Workspace
 from planner.accounts.services.events import event_note
 from planner.accounts.services.members import role_require
 from planner.forecasts.models import NodePrices
+from planning.units import exact
 
 
 @transaction.atomic
@@ -43,4 +44,4 @@ def _text(prices: NodePrices | None) -> str:
     if prices is None:
         return ""
     amounts = [*sorted(prices.pools.items()), *sorted(prices.resources.items())]
-    return ", ".join(f"{name} {price:g} {prices.currency}" for name, price in amounts)
+    return ", ".join(f"{name} {exact(price)} {prices.currency}" for name, price in amounts)

@@ -21,6 +21,7 @@ from planning.forecasts.clock import spelled
 from planning.forecasts.comparison import cost_against_benefit
 from planning.forecasts.costs import UNASSIGNED, Costs, QueueCost
 from planning.forecasts.options import DEFAULTS, EVICTED
+from planning.units import exact
 
 OPTIONS = {
     **{name: label for name, label, *_ in TIMES},
@@ -55,7 +56,7 @@ def _value_text(name: str, value: Any) -> str:
         return "grace period of the pod" if value is None else spelled(value)
     if name in _CHOICES:
         return _CHOICES[name][value]
-    return f"{value:g}" if isinstance(value, (int, float)) else value or "none"
+    return exact(value) if isinstance(value, (int, float)) else value or "none"
 
 
 def bills(before: Costs | None, after: Costs | None) -> list[tuple[str, QueueCost, QueueCost]]:

@@ -30,6 +30,7 @@ from planning.forecasts.figures import (
     started_waits,
     use_curves,
     waiting_curves,
+    window_of,
 )
 from planning.forecasts.record import Record
 from planning.forecasts.steps import Floats
@@ -139,7 +140,7 @@ class ForecastPage:
     def series_query(self) -> str:
         """The query string for the figures over time as a table in the API."""
         begin, end = self.window
-        return urlencode({"resource": self.resource, "begin": f"{begin:g}", "end": f"{end:g}"})
+        return urlencode({"resource": self.resource, "begin": begin, "end": end})
 
     @property
     def is_zoomed(self) -> bool:
@@ -149,13 +150,13 @@ class ForecastPage:
     @cached_property
     def window(self) -> tuple[float, float]:
         """The simulated seconds that are shown."""
-        whole = (0.0, max(self.record.end, 1.0))
+        whole = (0.0, self.record.end)
         try:
             begin = float(self.params.get("begin", whole[0]))
             end = float(self.params.get("end", whole[1]))
         except ValueError:
             return whole
-        return (begin, end) if 0.0 <= begin < end < float("inf") else whole
+        return window_of(self.record, begin, end) or whole
 
     @cached_property
     def evictions(self) -> list[EvictionRow]:

@@ -9,6 +9,7 @@ from math import isinf
 from django import template
 
 from planning.forecasts import clock
+from planning.units import exact
 
 register = template.Library()
 
@@ -46,9 +47,13 @@ def since(earlier: float, now: float) -> str:
 
 @register.filter
 def typed_time(seconds: float) -> str:
-    """Return a duration as people enter it."""
+    """Return a duration as people enter it, with every digit.
+
+    >>> typed_time(600.0), typed_time(1_234_567.5)
+    ('10m', '1234567.5s')
+    """
     unit, size = next((unit, size) for unit, size in _UNITS if seconds % size == 0 or unit == "s")
-    return f"{seconds / size:g}{unit}"
+    return f"{exact(seconds / size)}{unit}"
 
 
 @register.filter

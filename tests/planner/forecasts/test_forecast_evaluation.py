@@ -121,6 +121,18 @@ def test_pools_of_other_forecasts_keep_their_prices(browser: Client, api: APICli
     assert NodePrices.objects.get().pools == {"elsewhere": 3.5, pool: 2.0}
 
 
+def test_prices_that_are_shown_and_saved_again_are_unchanged(
+    browser: Client, api: APIClient, done: Forecast
+) -> None:
+    body = {"pools": {}, "resources": {"cpu": 0.03161234567, "memory": 1234567.0}, "currency": "USD"}
+    api.put(f"/api/v1/workspaces/{done.workspace_id}/prices/", body)
+    page = browser.get(f"/forecasts/{done.pk}/").content.decode()
+    shown = {name: re.search(rf'name="resources.{name}" value="([^"]*)"', page) for name in body["resources"]}
+    sent = {f"resources.{name}": match[1] for name, match in shown.items() if match}
+    browser.post(f"/forecasts/{done.pk}/prices/", {**sent, "currency": "USD"})
+    assert api.get(f"/api/v1/workspaces/{done.workspace_id}/prices/").json() == body
+
+
 def test_a_comparison_states_the_cost_of_its_benefit(browser: Client, api: APIClient, done: Forecast) -> None:
     document = {**done.input.document(), "nodes": [factories.node(f"n{number}") for number in range(3)]}
     larger = forecast_done(factories.forecast(factories.scenario(document=document), under=done.trace))

@@ -1,8 +1,10 @@
 """The pages of traces and forecasts."""
 
+import csv
 import html
 import json
 import re
+from io import StringIO
 from typing import Any
 from uuid import uuid4
 
@@ -385,6 +387,36 @@ def test_all_errors_of_a_forecast_are_shown_at_once_each_at_its_field(browser: C
 def test_a_time_window_limits_the_figures(browser: Client, done: Forecast) -> None:
     answer = browser.get(f"/forecasts/{done.pk}/figures/?begin=600&end=1200").json()["figures"]
     assert answer["waiting"]["layout"]["xaxis"]["range"] == [600 / 3600, 1200 / 3600]
+
+
+@pytest.mark.parametrize("end", ["1e308", "inf", "1e400", "nan", "9999"])
+def test_a_window_ends_with_the_forecast(browser: Client, api: APIClient, done: Forecast, end: str) -> None:
+    [drawn] = {
+        tuple(figure["layout"]["xaxis"]["range"])
+        for figure in browser.get(f"/forecasts/{done.pk}/figures/?end={end}").json()["figures"].values()
+    }
+    assert drawn == (0.0, 1.0), "in hours"
+    answer = api.get(f"/api/v1/forecasts/{done.pk}/series/?end={end}")
+    assert answer.status_code == (422 if end == "nan" else 200)
+    assert end == "nan" or answer.json()["end"] == 3600.0
+
+
+def test_figures_over_time_are_a_table_with_a_row_for_each_change(
+    browser: Client, api: APIClient, done: Forecast
+) -> None:
+    at = f"/api/v1/forecasts/{done.pk}/series/?resource=cpu&begin=60.0&end=3599.9996"
+    page = browser.get(f"/forecasts/{done.pk}/?begin=60&end=3599.9996").content.decode()
+    assert html.escape(at.replace("?", "?format=csv&")) in page
+    rows = list(csv.DictReader(StringIO(api.get(f"{at}&format=csv").getvalue().decode())))  # type: ignore[attr-defined]
+    assert list(rows[0]) == ["queue", "figure", "resource", "t", "value"]
+    found = [
+        (row["queue"], row["figure"], row["resource"], float(row["t"]), float(row["value"])) for row in rows
+    ]
+    assert found == [
+        (one["queue"], one["figure"], "" if one["figure"] == "waiting" else "cpu", time, value)
+        for one in api.get(at).json()["curves"]
+        for time, value in zip(one["t"], one["values"], strict=True)
+    ]
 
 
 def test_the_chart_of_evictions_draws_the_smallest_pairs_of_queues_together() -> None:
