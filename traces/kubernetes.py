@@ -10,19 +10,21 @@ from typing import Any
 
 from traces.model import Trace, TraceJob, TraceProblem, Unreadable, ordered
 from traces.requests import request_of
-from traces.shapes import POD, PODGROUP, Check, required
+from traces.shapes import JOB, POD, PODGROUP, Check, required
 from traces.text import LARGEST, Problems, counted, loaded, stamp
 
 Object = Mapping[str, Any]
 GROUP_NAME = "scheduling.k8s.io/group-name"
+JOB_NAME, JOB_QUEUE = "volcano.sh/job-name", "volcano.sh/queue-name"
+"""What Volcano writes to the annotations of a vcjob's pods."""
 _FIX = "write what kubectl get … -o json prints"
 
 
 def read_objects(text: str) -> Trace:
-    """Return the workload of a List of PodGroups and Pods, or of a scenario document.
+    """Return the workload of a List of PodGroups, Pods and vcjobs, or of a scenario document.
 
-    A job is a PodGroup with its pods. It ran from the first start to the last end of its containers; where no
-    container has ended its run time is unknown.
+    A job is a PodGroup with its pods; see `with_ended` for those of finished vcjobs. It ran from the first
+    start to the last end of its containers; where no container has ended its run time is unknown.
 
     Raises
     ------
@@ -35,14 +37,17 @@ def read_objects(text: str) -> Trace:
         problem = TraceProblem(1, "", "expected an object", _FIX)
         raise Unreadable([problem])
     problems = Problems()
-    podgroups, pods = _Objects(PODGROUP, problems), _Objects(POD, problems)
-    podgroups.add("podgroups", _listed(document, "podgroups", problems))
-    pods.add("pods", _listed(document, "pods", problems))
+    podgroups, pods, jobs = (_Objects(check, problems) for check in (PODGROUP, POD, JOB))
     listed = _listed(document, "items", problems)
-    podgroups.add("items", listed, "PodGroup")
-    pods.add("items", listed, "Pod")
+    for found, name, kind in (
+        (podgroups, "podgroups", "PodGroup"),
+        (pods, "pods", "Pod"),
+        (jobs, "jobs", "Job"),
+    ):
+        found.add(name, _listed(document, name, problems))
+        found.add("items", listed, kind)
     problems.refuse()
-    return trace_of_objects(podgroups.found, pods.found)
+    return trace_of_objects(podgroups.found, pods.found, jobs.found)
 
 
 def _listed(document: Object, name: str, problems: Problems) -> list[Any]:
@@ -68,7 +73,7 @@ class _Objects:
     def add(self, name: str, listed: Sequence[Any], kind: str = "") -> None:
         """Add the objects of a list; with a kind, those of this kind."""
         for number, one in enumerate(listed):
-            if not kind or (isinstance(one, Mapping) and one.get("kind") == kind):
+            if not kind or (isinstance(one, Mapping) and one.get("kind") == kind and not _is_batch(one)):
                 place = f"{name}[{number}]"
                 wrong = list(self._check(one, place))
                 for at, expected in wrong:
@@ -84,12 +89,56 @@ class _Objects:
         self.found.append(one)
 
 
-def trace_of_objects(podgroups: Sequence[Object], pods: Sequence[Object]) -> Trace:
-    """Return the workload of PodGroups and their pods."""
+def _is_batch(thing: Object) -> bool:
+    """Return whether an object is one of Kubernetes' own Jobs, which have no queue."""
+    return str(thing.get("apiVersion") or "").startswith("batch/")
+
+
+def with_ended(podgroups: Sequence[Object], pods: Iterable[Object], vcjobs: Iterable[Object]) -> list[Object]:
+    """Return PodGroups and those that pods name but that are gone, as Volcano deletes them when vcjobs end.
+
+    The latter have the creation time, queue, minAvailable and priority class of the vcjob; where that is
+    gone, too, those that its pods show.
+    """
+    there = {key_of(podgroup) for podgroup in podgroups}
+    by_name = {key_of(job): job for job in vcjobs}
     members = members_of(pods)
-    found = [job for podgroup in podgroups if (job := _job(podgroup, members)) is not None]
+    return [
+        *podgroups,
+        *(_ended(key, of_job, by_name) for key, of_job in members.items() if key not in there),
+    ]
+
+
+def _ended(key: str, pods: Sequence[Object], vcjobs: Mapping[str, Object]) -> Object:
+    namespace, _, name = key.partition("/")
+    annotations = pods[0]["metadata"].get("annotations") or {}
+    job_name = annotations.get(JOB_NAME) or name
+    job = vcjobs.get(f"{namespace}/{job_name}") or {}
+    metadata, spec = job.get("metadata") or {}, job.get("spec") or {}
+    created = [str(pod["metadata"].get("creationTimestamp") or "") for pod in pods]
+    return {
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "creationTimestamp": metadata.get("creationTimestamp") or min(created),
+            "ownerReferences": [{"kind": "Job", "name": job_name}],
+        },
+        "spec": {
+            "queue": spec.get("queue") or annotations.get(JOB_QUEUE) or "default",
+            "minMember": spec.get("minAvailable") or len(pods),
+            "priorityClassName": spec.get("priorityClassName") or "",
+        },
+    }
+
+
+def trace_of_objects(
+    podgroups: Sequence[Object], pods: Sequence[Object], vcjobs: Sequence[Object] = ()
+) -> Trace:
+    """Return the workload of PodGroups and their pods, also of vcjobs that have ended."""
+    members, groups = members_of(pods), with_ended(podgroups, pods, vcjobs)
+    found = [job for podgroup in groups if (job := _job(podgroup, members)) is not None]
     jobs = [job for job, _ in found]
-    left_out = len(podgroups) - len(jobs)
+    left_out = len(groups) - len(jobs)
     notes = [f"Left out: {counted(left_out, 'PodGroup')} without pods or creation time."] if left_out else []
     unknown = sum(job.run_seconds is None for job in jobs)
     if unknown:

@@ -20,7 +20,7 @@ from scheduler_core.model.timestamps import parse_time
 from scheduler_core.replay.metrics import quantile
 from traces import Trace, cut
 from traces.events import NAMESPACE, object_names
-from traces.kubernetes import key_of, members_of, run_seconds_of, trace_of_objects
+from traces.kubernetes import key_of, members_of, run_seconds_of, trace_of_objects, with_ended
 from traces.text import counted
 
 Json = Mapping[str, Any]
@@ -126,7 +126,7 @@ def real_jobs(document: Json, begin: str) -> dict[str, RealJob]:
     origin = parse_time(begin)
     members = members_of(items(document.get("pods")))
     found = {}
-    for group in items(document.get("podgroups")):
+    for group in with_ended(*(items(document.get(name)) for name in ("podgroups", "pods", "jobs"))):
         created = group["metadata"].get("creationTimestamp")
         if created:
             key, spec = key_of(group), group.get("spec") or {}
@@ -148,7 +148,7 @@ def real_jobs(document: Json, begin: str) -> dict[str, RealJob]:
 
 def real_work(document: Json, begin: str) -> Trace:
     """Return the jobs of a later snapshot that were submitted from the beginning of the forecast on."""
-    whole = trace_of_objects(items(document.get("podgroups")), items(document.get("pods")))
+    whole = trace_of_objects(*(items(document.get(name)) for name in ("podgroups", "pods", "jobs")))
     if not whole.jobs:
         return whole
     return cut(whole, parse_time(begin) - parse_time(whole.begin), inf)

@@ -6,14 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from planning.documents import items
-from planning.forecasts.clock import spelled
+from planning.documents import clock_of, items
+from planning.forecasts.clock import instant, spelled
 from planning.forecasts.demand import namespace_of
 from scheduler_core.model.run_annotations import RUN_SECONDS
 from scheduler_core.replay.metrics import quantile
-from traces.kubernetes import key_of, members_of, run_seconds_of
+from traces.kubernetes import key_of, members_of, run_seconds_of, with_ended
 from traces.text import counted, exact
 
 Json = Mapping[str, Any]
@@ -21,12 +22,14 @@ Alike = tuple[str, str, str, str]
 """What similar jobs have in common: kind of owner, name pattern, queue, requests."""
 
 ANNOTATION, ALIKE, QUEUE, DEFAULT, ENDLESS = "annotation", "similar_jobs", "queue", "default", "endless"
+TWICE = "twice"
 SOURCES = {
     ANNOTATION: "annotation queuecast/run-seconds",
     ALIKE: "median of finished jobs of the same owner kind, name pattern, queue and requests",
     QUEUE: "median of finished jobs of the same queue",
+    TWICE: "twice what the job has run: where no such job ran longer, or without any after half the default",
     DEFAULT: "default of the forecast",
-    ENDLESS: "pods of a Deployment, StatefulSet or DaemonSet: they run until they are deleted",
+    ENDLESS: "pods of a Deployment, StatefulSet or DaemonSet, or with restartPolicy Always",
 }
 _SERVICES = ("ReplicaSet", "Deployment", "StatefulSet", "DaemonSet")
 _ENDED = ("Completed", "Failed", "Terminated", "Aborted")
@@ -51,6 +54,8 @@ class RunTime:
     low, high : float or None
         Their 10th and 90th percentile.
 
+    A job that runs already is compared with those finished jobs only that ran longer than it has.
+
     """
 
     job: str
@@ -64,21 +69,36 @@ class RunTime:
 
 def run_times(document: Json, default: float) -> list[RunTime]:
     """Return the run time of every job that has not finished, by name."""
-    members = members_of(items(document.get("pods")))
+    groups, pods_of_all, jobs = (items(document.get(name)) for name in ("podgroups", "pods", "jobs"))
+    members = members_of(pods_of_all)
     alike: dict[Alike, list[float]] = {}
     of_queue: dict[str, list[float]] = {}
     open_jobs = []
-    for group in items(document.get("podgroups")):
+    there = {key_of(group) for group in groups}
+    for group in with_ended(groups, pods_of_all, jobs):
         pods = members.get(key_of(group), ())
         seconds = run_seconds_of(pods) if pods else None
-        if seconds is None:
+        if seconds is None and key_of(group) in there:
             open_jobs.append((group, pods))
-        else:
+        elif seconds is not None:
             alike.setdefault(_alike(group, pods), []).append(seconds)
             of_queue.setdefault(_queue(group), []).append(seconds)
-    waiting = [(_group_of(job), ()) for job in items(document.get("jobs")) if not _has_group(job, document)]
-    found = [_run_time(group, pods, alike, of_queue, default) for group, pods in (*open_jobs, *waiting)]
+    waiting = [(_group_of(job), ()) for job in jobs if not _has_group(job, document)]
+    now = instant(clock_of(document))
+    found = [
+        _run_time(group, pods, alike, of_queue, default, _seconds_so_far(pods, now))
+        for group, pods in (*open_jobs, *waiting)
+    ]
     return sorted(found, key=lambda entry: entry.job)
+
+
+def _seconds_so_far(pods: Iterable[Json], now: datetime | None) -> float:
+    """Return for how long the first of a job's running pods has run; 0 if none runs or says since when."""
+    statuses = [pod.get("status") or {} for pod in pods]
+    starts = [
+        instant(str(status.get("startTime") or "")) for status in statuses if status.get("phase") == "Running"
+    ]
+    return max(((now - start).total_seconds() for start in starts if now and start), default=0.0)
 
 
 def _has_group(job: Json, document: Json) -> bool:
@@ -110,18 +130,29 @@ def _run_time(
     alike: Mapping[Alike, list[float]],
     of_queue: Mapping[str, list[float]],
     default: float,
+    so_far: float,
 ) -> RunTime:
     job, queue = key_of(group), _queue(group)
     if any(RUN_SECONDS in _annotations(thing) for thing in (group, *pods)):
         given = _annotations(group).get(RUN_SECONDS)
         return RunTime(job, queue, None if given is None else float(given), ANNOTATION)
-    if _owner_kind(group, pods) in _SERVICES:
+    if _owner_kind(group, pods) in _SERVICES or any(map(_restarts_for_ever, pods)):
         return RunTime(job, queue, None, ENDLESS)
     for source, samples in ((ALIKE, alike.get(_alike(group, pods))), (QUEUE, of_queue.get(queue))):
+        longer = [seconds for seconds in samples or () if seconds > so_far]
+        if longer:
+            low, middle, high = (quantile(longer, part) for part in (0.1, 0.5, 0.9))
+            return RunTime(job, queue, middle, source, len(longer), low, high)
         if samples:
-            low, middle, high = (quantile(samples, part) for part in (0.1, 0.5, 0.9))
-            return RunTime(job, queue, middle, source, len(samples), low, high)
+            return RunTime(job, queue, 2 * so_far, TWICE)
+    if default < 2 * so_far:
+        return RunTime(job, queue, 2 * so_far, TWICE)
     return RunTime(job, queue, default, DEFAULT)
+
+
+def _restarts_for_ever(pod: Json) -> bool:
+    """Return whether a pod says that its containers are restarted however they end."""
+    return (pod.get("spec") or {}).get("restartPolicy") == "Always"
 
 
 def with_run_times(document: Json, found: Iterable[RunTime]) -> dict[str, Any]:
@@ -151,10 +182,11 @@ def sources_of(found: Iterable[RunTime]) -> dict[str, int]:
 def notes_of(found: Sequence[RunTime], default: float) -> list[str]:
     """Return the assumptions about run times, as notes of a result."""
     message = {
-        ALIKE: "the median of finished jobs like them as run time",
-        QUEUE: "the median of their queue's finished jobs as run time",
+        ALIKE: "the median of finished jobs like them, that ran longer than they have, as run time",
+        QUEUE: "the median of their queue's finished jobs, that ran longer than they have, as run time",
+        TWICE: "twice what they have run so far as run time",
         DEFAULT: f"{spelled(default)} as run time",
-        ENDLESS: "no end, as Deployments, StatefulSets and DaemonSets have none,",
+        ENDLESS: "no end, as Deployments, StatefulSets, DaemonSets and pods that always restart have none,",
     }
     return [
         f"Assumed: {message[source]} of {count:,} job{'' if count == 1 else 's'} of the snapshot."

@@ -140,7 +140,7 @@ def _problem(path: str, message: str, queues: Collection[str]) -> Problem:
 
 def own_trace(document: Json) -> Trace:
     """Return the finished jobs of the snapshot as a workload."""
-    whole = trace_of_objects(items(document.get("podgroups")), items(document.get("pods")))
+    whole = trace_of_objects(*(items(document.get(name)) for name in ("podgroups", "pods", "jobs")))
     done = tuple(job for job in whole.jobs if job.run_seconds is not None)
     left = len(whole.jobs) - len(done)
     notes = [f"Left out: {left:,} job{'' if left == 1 else 's'} that had not finished."] if left else []

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from planning.forecasts.backtest import real_jobs
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.document import Times, arrivals_of, forecast_of, late_problems
 from planning.forecasts.preview import preview
@@ -19,6 +20,7 @@ from tests.builders import Object, conf, job, node, podgroup, pods, queue, scena
 from traces import Trace, TraceJob
 
 HOUR = 3600.0
+UUID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 SCENARIO: Any = scenario(
     nodes=[
         node(f"gpu-{n}", cpu=8, memory="32Gi", labels={"node.kubernetes.io/instance-type": "gpu"})
@@ -200,6 +202,47 @@ def test_run_times_come_from_the_job_then_similar_jobs_then_the_queue_then_the_d
     assert (like.low, like.high) == (100, 1000)
 
 
+def started(name: str, at: str) -> list[Object]:
+    group, member = waiting(name)
+    member["spec"]["nodeName"] = "gpu-0"
+    member["status"] = {"phase": "Running", "startTime": at}
+    return [{**group, "status": {"phase": "Running"}}, member]
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "expected"),
+    [
+        ("train-9", "2026-11-22T11:58:20Z", (200, "similar_jobs", 3)),  # it has run for 100 s
+        ("train-9", "2026-11-22T11:50:00Z", (1000, "similar_jobs", 1)),  # for 10 min
+        ("train-9", "2026-11-20T12:00:00Z", (4 * 86400, "twice", 0)),
+        ("other", "2026-11-22T11:50:00Z", (1000, "queue", 1)),
+        ("other", "2026-11-22T11:30:00Z", (3600, "twice", 0)),
+    ],
+)
+def test_a_running_job_runs_longer_than_it_has(name: str, at: str, expected: object) -> None:
+    document = snapshot(
+        finished("train-1", 50), finished("train-2", 150), finished("train-3", 200),
+        finished("train-4", 1000), started(name, at),
+    )  # fmt: skip
+    [found] = run_times(document, 3600)
+    assert (found.seconds, found.source, found.samples) == expected
+
+
+def test_a_job_that_has_run_for_days_does_not_end_at_the_beginning() -> None:
+    document = snapshot(started("old", "2026-11-20T12:00:00Z"), started("new", "2026-11-22T11:59:00Z"))
+    made, _ = forecast_of(document, Trace(()), Times(horizon=3 * 86400))
+    ended = {job: entry["finished"] for job, entry in replay_document(made.document)["jobs"].items()}
+    assert ended == {"default/old": 2 * 86400, "default/new": 3540}
+    assert "Assumed: twice what they have run so far as run time of 1 job of the snapshot." in made.notes
+
+
+def test_pods_that_always_restart_have_no_end() -> None:
+    group, member = waiting("ray-head", owner="RayCluster")
+    member["spec"]["restartPolicy"] = "Always"
+    [found] = run_times(snapshot([group, member]), 3600)
+    assert (found.seconds, found.source) == (None, "endless")
+
+
 def test_run_times_are_written_where_the_replay_reads_them() -> None:
     document = snapshot(finished("train-1", 100), waiting("train-2"))
     written = with_run_times(document, run_times(document, 3600))
@@ -251,6 +294,32 @@ def test_finished_jobs_of_a_snapshot_are_a_trace_from_which_more_is_generated() 
     more = more_of(own, seconds=24 * HOUR, seed=7)
     assert more == more_of(own, seconds=24 * HOUR, seed=7) != more_of(own, seconds=24 * HOUR, seed=8)
     assert {one.run_seconds for one in more.jobs} == {100, 200}
+
+
+def ended_vcjob(name: str, run: int) -> tuple[Object, Object]:
+    """Return a finished vcjob and its pod; Volcano has deleted its PodGroup."""
+    _, member = finished(name, run)
+    named = {"volcano.sh/job-name": name, "scheduling.k8s.io/group-name": f"{name}-{UUID}"}
+    member["metadata"]["annotations"] = named
+    member["metadata"]["ownerReferences"] = [{"kind": "Job", "name": name, "uid": UUID}]
+    ended = job(name, tasks=[], queue="a") | {"status": {"state": {"phase": "Completed"}}}
+    ended["metadata"]["creationTimestamp"] = "2026-11-22T09:30:00Z"
+    return ended, member
+
+
+def test_finished_vcjobs_are_found_although_their_podgroups_are_gone() -> None:
+    (first, its_pod), (second, another) = ended_vcjob("train-1", 100), ended_vcjob("train-2", 300)
+    document = snapshot(jobs=[first, second]) | {"pods": [its_pod, another]}
+    own = own_trace(document)
+    assert [(one.queue, one.submitted, one.run_seconds) for one in own.jobs] == [("a", 0, 100), ("a", 0, 300)]
+    real = real_jobs(document, "2026-11-22T09:00:00Z")
+    assert [(one.submitted, one.started, one.finished) for one in real.values()] == [
+        (1800, 3600, 3700),
+        (1800, 3600, 3900),
+    ]
+    group, member = waiting(f"train-3-{UUID}", owner="Job")
+    [like] = run_times({**document, "podgroups": [group], "pods": [its_pod, another, member]}, 3600)
+    assert (like.seconds, like.source, like.samples) == (100, "similar_jobs", 2)
 
 
 # changes
