@@ -5,26 +5,15 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from planning.deficits import NEGLIGIBLE, contested, deficit, measured_in
+from planning.impossible_jobs import NEVER, never_runs
 from planning.rows import Amounts, QueueFigures, queues_with_children, waits
 from planning.utilisation import PoolUse, ResourceUse
-from scheduler_core.resource import MIN_RESOURCE
 
 Json = Mapping[str, Any]
 
 COMMITTED = "committed"
 MOST_NAMED = 50
 """The most queues or jobs of a kind that a verdict lists; it counts all of them."""
-
-NEVER = {
-    "not_offered": "no node offers a resource that the job requests",
-    "too_large": "no node is large enough, even when empty",
-    "barred": "every node refuses the job, whatever else runs",
-    "members": "the job has fewer pods than its minimum",
-    "limit": "the job requests more than its queue may ever hold",
-}
-"""Why a job can never run while nodes, queues and the job stay as they are."""
-_OF_NODES = {"not_offered": "not_offered", "too_large": "too_large", "barred": "for_good"}
-"""The fact of the nodes that shows each of these reasons."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +34,10 @@ class StarvedQueue:
 
 @dataclass(frozen=True)
 class MovedQueue:
-    """A queue that a run moved across its deserved amount of a resource; `evicted` counts pods."""
+    """A queue that evictions left below its deserved amount, or that a run lifted above it.
+
+    `evicted` counts pods.
+    """
 
     queue: str
     resource: str
@@ -156,40 +148,6 @@ def verdict_of(
     )
 
 
-def never_runs(job: Json) -> str:
-    """Return why a waiting job can never run in this cluster, empty if it might; see NEVER.
-
-    An obstacle of one pod stops the job only if the job needs all of its pods. Terminating pods count as
-    members, because their controller creates them again.
-
-    >>> job = {"ready": False, "pending_explain": {"gate": "gang", "missing": 2}}
-    >>> [never_runs({**job, "task_status": {"Releasing": pods}}) for pods in (1, 2)]
-    ['members', '']
-    """
-    pending = job["pending_explain"]
-    gate = pending.get("gate")
-    if job["ready"]:
-        return ""
-    if gate == "gang":
-        return "members" if pending["missing"] > job["task_status"].get("Releasing", 0) else ""
-    needs_every_pod = job["min_available"] >= job["pods"]
-    if gate == "node" and needs_every_pod:
-        return next((why for why, fact in _OF_NODES.items() if pending.get(fact)), "")
-    if gate == "enqueue" or (gate == "queue" and needs_every_pod):
-        return "limit" if _is_beyond_limit(pending) else ""
-    return ""
-
-
-def _is_beyond_limit(pending: Json) -> bool:
-    """Return whether a job requests more than its queue may ever use. Quotas and overcommit do not count."""
-    if "factor" in pending or pending.get("quota") or pending.get("bound") == "deserved":
-        return False
-    limits, short = pending.get("limit") or {}, pending.get("short") or {}
-    return any(
-        facts["required"] > limits[name] + MIN_RESOURCE for name, facts in short.items() if name in limits
-    )
-
-
 def _figures(columns: Json) -> QueueFigures:
     return QueueFigures(**{field.name: columns[field.name] for field in fields(QueueFigures)})
 
@@ -213,28 +171,42 @@ def _starved(figures: Sequence[QueueFigures], waiting: Sequence[Json]) -> list[S
 def _moved(
     figures: Sequence[QueueFigures], victims: Sequence[Json]
 ) -> tuple[list[MovedQueue], list[MovedQueue]]:
-    """Return the queues that evictions moved below their deserved amount, and those that ended above it."""
-    parents = queues_with_children(figures)
-    resources = contested(figures)
+    """Return the queues that evictions left below their deserved amount, and those that ended above it.
+
+    A queue that was below it before counts if it lost pods to other queues.
+    """
+    parents, resources = queues_with_children(figures), contested(figures)
+    lost, taken, won = _evicted_pods(victims)
     pushed, lifted = [], []
     for row in figures:
         name = measured_in(row, resources)
         if not name or row.queue in parents:
             continue
-        lost = {victim["pod"] for victim in victims if _is_made(victim) and victim["queue"] == row.queue}
-        won = {victim["pod"] for victim in victims if _is_made(victim) and victim["for_queue"] == row.queue}
         before, after = (held.get(name) or 0.0 for held in (row.allocated_at_open, row.allocated))
         move = MovedQueue(row.queue, name, row.deserved[name] or 0.0, before, after, 0)
         entitled = min(move.deserved, row.request.get(name) or 0.0) * (1 - NEGLIGIBLE)
         limit = move.deserved * (1 + NEGLIGIBLE)
-        if lost and deficit(row, name) and move.before >= entitled:
-            pushed.append(replace(move, evicted=len(lost)))
+        evicted = (lost if move.before >= entitled else taken).get(row.queue)
+        if evicted and deficit(row, name):
+            pushed.append(replace(move, evicted=len(evicted)))
         elif move.before <= limit < move.after:
-            lifted.append(replace(move, evicted=len(won)))
+            lifted.append(replace(move, evicted=len(won.get(row.queue, ()))))
     return (
         sorted(pushed, key=lambda queue: (queue.after / queue.deserved, queue.queue)),
         sorted(lifted, key=lambda queue: (-queue.evicted, queue.queue)),
     )
+
+
+def _evicted_pods(victims: Iterable[Json]) -> tuple[dict[str, set[str]], ...]:
+    """Return the evicted pods of each queue, those evicted for another queue, and those evicted for it."""
+    lost, taken, won = dict[str, set[str]](), dict[str, set[str]](), dict[str, set[str]]()
+    for victim in filter(_is_made, victims):
+        pod, of, for_queue = victim["pod"], victim["queue"], victim["for_queue"]
+        lost.setdefault(of, set()).add(pod)
+        won.setdefault(for_queue, set()).add(pod)
+        if of != for_queue:
+            taken.setdefault(of, set()).add(pod)
+    return lost, taken, won
 
 
 def _is_made(victim: Json) -> bool:

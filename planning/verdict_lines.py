@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from planning.impossible_jobs import NEVER
 from planning.rows import Amounts
 from planning.units import amount_text, part_text, percent, resource_label
 from planning.utilisation import ResourceUse
-from planning.verdict import NEVER, MovedQueue, StarvedQueue, StuckJob, Verdict
+from planning.verdict import MovedQueue, StarvedQueue, StuckJob, Verdict
 from scheduler_core.explain.wording import agreed, listed
 from traces.text import counted
 
@@ -114,10 +115,10 @@ def _starved_queue(queue: StarvedQueue) -> str:
 def _pushed(verdict: Verdict) -> str:
     count = verdict.counts["pushed_below"]
     if not count:
-        return "Evictions pushed no queue below what it deserves at the end of the run."
+        return "Evictions left no queue below what it deserves at the end of the run."
     named = _named(verdict.pushed_below, count, _move)
     theirs = agreed(count, "it deserves", "they deserve")
-    return f"Evictions pushed {counted(count, 'queue')} below what {theirs} at the end of the run: {named}."
+    return f"Evictions left {counted(count, 'queue')} below what {theirs} at the end of the run: {named}."
 
 
 def _lifted(verdict: Verdict) -> str:
@@ -130,9 +131,11 @@ def _lifted(verdict: Verdict) -> str:
 
 
 def _move(queue: MovedQueue) -> str:
-    before = amount_text(queue.resource, queue.before)
     after = part_text(queue.resource, queue.after, queue.deserved)
-    return f"{queue.queue} from {before} to {after}, {counted(queue.evicted, 'pod')} evicted"
+    move = f"from {amount_text(queue.resource, queue.before)} to {after}"
+    if queue.before == queue.after:
+        move = f"with {after}, as before"
+    return f"{queue.queue} {move}, {counted(queue.evicted, 'pod')} evicted"
 
 
 def _lift(queue: MovedQueue) -> str:

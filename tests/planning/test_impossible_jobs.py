@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from planning.impossible_jobs import never_runs
 from planning.outcomes import rows_of
 from planning.rows import waits
-from planning.verdict import never_runs
 from scheduler_core import Options, simulate_document
 from scheduler_core.model.pod_info import GROUP_NAME
 from tests.builders import Object, conf, node, podgroup, pods, scenario

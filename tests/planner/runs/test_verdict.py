@@ -15,16 +15,18 @@ from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
 import manifests
+from planner.clusters.sample import sample_document
 from planner.runs.models import Run
 from planner.runs.selectors.verdicts import baseline_of, run_verdict
 from planner.scenarios.services.history import undo
 from planner.scenarios.services.queues import queue_update
 from planner.work.execution import work_execute_next
+from planning.impossible_jobs import never_runs
 from planning.outcomes import rows_of
 from planning.pods import requests_of
 from planning.rows.stored import VERDICT, payload_of
 from planning.utilisation import PoolUse, ResourceUse
-from planning.verdict import Verdict, never_runs, verdict_kept
+from planning.verdict import Verdict, verdict_kept
 from planning.verdict_lines import Line, verdict_lines
 from scheduler_core import Options, prepare, simulate_document
 from scheduler_core.explain import with_loops
@@ -89,7 +91,7 @@ def test_evictions_are_counted_with_the_number_needed() -> None:
     )
 
 
-def test_a_queue_pushed_below_deserved_by_evictions_is_named() -> None:
+def test_a_queue_that_evictions_left_below_deserved_is_named() -> None:
     for index in range(60):
         document = recorded("mixed", index)["scenario"]
         found = verdict(document)
@@ -100,6 +102,17 @@ def test_a_queue_pushed_below_deserved_by_evictions_is_named() -> None:
             assert f"{move.queue} from " in sentence(found, "pushed_below")
             return
     pytest.fail("no recorded scenario pushes a queue below deserved")
+
+
+def test_queues_below_deserved_that_lose_pods_to_another_queue_are_named() -> None:
+    document = manifests.resolve(sample_document())
+    agents = next(queue for queue in document["queues"] if queue["metadata"]["name"] == "agents")
+    agents["spec"]["weight"] = 6
+    found = verdict(document)
+    assert sentence(found, "pushed_below") == (
+        "Evictions left 2 queues below what they deserve at the end of the run: search from 64 GPUs to 48 of "
+        "80 GPUs, 8 pods evicted; nlp with 112 of 128 GPUs, as before, 4 pods evicted."
+    )
 
 
 def test_a_pod_larger_than_every_node_can_never_run() -> None:

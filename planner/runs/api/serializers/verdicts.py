@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from planner.api.serializers import AmountSerializer, AmountsField, amount_body
-from planning.verdict import NEVER
+from planning.impossible_jobs import NEVER
 
 
 class OwnAmount(serializers.Field[float, Any, dict[str, Any], Any]):
@@ -51,7 +51,7 @@ class StarvedSerializer(serializers.Serializer[Any]):
 
 
 class MovedSerializer(serializers.Serializer[Any]):
-    """A queue that the run moved across its deserved amount."""
+    """A queue that evictions left below its deserved amount, or that the run lifted above it."""
 
     queue = serializers.CharField()
     resource = serializers.CharField()
