@@ -76,6 +76,22 @@ def test_a_job_has_the_constraints_of_most_jobs_of_its_queue_with_the_same_devic
     assert assumed(document, wants("a", **{GPU: "0"})) == ({"nodeSelector": {"cpu": "epyc"}}, "queue")
 
 
+def test_a_job_runs_on_nodes_that_are_large_enough_for_it() -> None:
+    def of(pool: str, gpus: int) -> Object:
+        return node(f"{pool}-0", cpu=8, memory="8Gi", labels={"gpu": pool}, taints=[TAINT], **{GPU: gpus})
+
+    jobs = [running(f"small-{number}", "a", H100, **{GPU: 2}) for number in range(3)]
+    document = {
+        **cluster(*jobs, running("large", "a", A100, **{GPU: 8})),
+        "nodes": [of("h100", 4), of("a100", 8)],
+    }
+    assert assumed(document, wants("a", **{GPU: "2"})) == (H100, "queue")
+    assert assumed(document, wants("a", **{GPU: "8"})) == (A100, "queue"), "like pods of this size"
+    assert assumed(document, wants("a", **{GPU: "6"})) == (A100, "queue"), "no node with H100 has so many"
+    assert assumed(document, wants("a", **{GPU: "1"})) == (H100, "queue")
+    assert assumed(document, wants("a", **{GPU: "16"})) == (H100, "queue"), "no node has so many"
+
+
 def test_a_job_without_an_example_in_its_queue_only_tolerates_what_others_tolerate() -> None:
     document = cluster(running("one", "a", H100, **{GPU: 1}), running("cpu", "a", A100, cpu=1))
     assert assumed(document, wants("b", **{GPU: "1"})) == ({"tolerations": TOLERATES}, "others")
