@@ -12,7 +12,7 @@ from planning.experiments.cells import Cell, Grid, front, intervals_written
 from planning.experiments.definition import DIRECTIONS, LIMIT, SEARCH, SWEEP, Definition, size_problems
 from planning.experiments.figures import Figure, figure_of, goal_of
 from planning.experiments.forecast_cells import ForecastGrid
-from planning.experiments.search import at_the_end, goal_figures, left_open, smallest
+from planning.experiments.search import at_the_end, goal_figures, left_open, remark, smallest
 from planning.experiments.space import Combination
 from planning.experiments.verification import verified
 from queuecast.backend import Backend, Json
@@ -111,7 +111,14 @@ def _answered(experiment: Experiment, verdict: Json | None, edits: Sequence[Json
     is_found, row = verdict["status"] == "found", verdict["cell"]
     parts_of = ("status", "tried", "grid_size", "missed", "at_the_end", "verification")
     body, verification = {key: verdict[key] for key in parts_of}, verdict["verification"]
-    data = {**body, "smallest" if is_found else "closest": row, "changes": list(edits), **more}
+    note = remark(verdict, experiment.written)
+    data = {
+        **body,
+        "remark": note,
+        "smallest" if is_found else "closest": row,
+        "changes": list(edits),
+        **more,
+    }
     forecast = "forecast" in experiment.written
     parts = verdict_parts(verdict, is_of_forecasts=forecast)
     if verdict["missed"]:
@@ -119,6 +126,8 @@ def _answered(experiment: Experiment, verdict: Json | None, edits: Sequence[Json
     if verdict["at_the_end"] and not is_found:
         bounds = ", ".join(verdict["at_the_end"])
         parts.append(f"At the end of their values: {bounds}. Further values may reach the goals.")
+    if note:
+        parts.append(note)
     holds = is_found and (verification is None or verification["holds"])
     return Output(data, parts, code=0 if holds else NO)
 

@@ -27,6 +27,12 @@ Accept = Callable[[Cell], bool]
 BATCH = 16
 
 
+ONE_CYCLE = (
+    "Each combination was simulated for one cycle: pods wait, pipelined, while the pods evicted for them"
+    " terminate. With 3 cycles (run: {cycles: 3}) they can start."
+)
+
+
 @dataclass(frozen=True)
 class Missed:
     """A missed goal and by how much, in the figure's unit."""
@@ -165,6 +171,20 @@ def why_none(verdict: Mapping[str, Any], *, is_of_forecasts: bool) -> str:
         f"{failed:,} could not be {'forecast' if is_of_forecasts else 'simulated'}" if failed else "",
     ]
     return f"Of {counted(verdict['tried'], 'combination')}, {listed(filter(None, parts))}."
+
+
+def remark(verdict: Mapping[str, Any], written: Mapping[str, Any]) -> str:
+    """Return what an experiment's document makes impossible whatever the settings; empty: nothing known.
+
+    >>> goals = [{"figure": "waiting_pods", "at_most": 0}]
+    >>> remark({"status": "impossible"}, {"goals": goals, "run": {"cycles": 3}})
+    ''
+    """
+    if verdict["status"] == "found" or "forecast" in written:
+        return ""
+    cycles = (written.get("run") or {}).get("cycles", 1)
+    waits = any(goal["figure"].startswith("waiting_") for goal in written.get("goals") or ())
+    return ONE_CYCLE if cycles == 1 and waits else ""
 
 
 def why_smallest(verdict: Mapping[str, Any], *, is_of_forecasts: bool) -> str:

@@ -123,6 +123,7 @@ def test_a_search_without_a_result_names_the_closest_combination_and_its_misses(
     assert body["tried"] == body["grid_size"] == 9
     assert body["closest"]["settings"] == {"b.weight": 1, "nodes like n0": 1}
     assert body["missed"] == [{"goal": "waiting_pods of b at most -1", "by": 1.0}]
+    assert "run: {cycles: 3}" in body["remark"]
 
 
 def test_a_change_that_the_webhook_rejects_is_not_proposed(

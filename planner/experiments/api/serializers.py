@@ -9,6 +9,7 @@ from planner.api.bodies import Body
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.cells import Cells
 from planning.experiments.definition import figures_written
+from planning.experiments.search import remark
 
 
 class ExperimentCreate(Body):
@@ -133,6 +134,9 @@ class VerdictSerializer(serializers.Serializer[Any]):
     at_the_end = serializers.ListField(
         child=serializers.CharField(), help_text="Settings at the largest or the smallest of their values."
     )
+    remark = serializers.CharField(
+        allow_blank=True, help_text="What misses the goals whatever the settings: one cycle is too short."
+    )
     verification = VerificationSerializer(
         allow_null=True, default=None, help_text="For a proposal over seeds; null without seeds."
     )
@@ -196,4 +200,5 @@ class ExperimentDetailSerializer(ExperimentSerializer):
         """Return the result of a search; null until then and for a sweep."""
         if not experiment.verdict:
             return None
-        return VerdictSerializer({**experiment.verdict, "cell": self._cells.verdict_row()}).data
+        cell, note = self._cells.verdict_row(), remark(experiment.verdict, experiment.written)
+        return VerdictSerializer({**experiment.verdict, "cell": cell, "remark": note}).data

@@ -11,7 +11,7 @@ from planner.experiments.models import Experiment
 from planner.experiments.selectors.cells import CellRow, Cells
 from planner.experiments.selectors.experiments import Progress
 from planner.web.views.listing import Listing
-from planning.experiments.search import why_none, why_smallest
+from planning.experiments.search import remark, why_none, why_smallest
 from planning.experiments.verification import sentence
 
 
@@ -83,12 +83,17 @@ class ExperimentPage:
             "lacking": list(self._lacking()),
             "done": "tried" if self.experiment.verdict.get("failed") else self.measured_as,
             "why_none": self._why(why_none),
+            "remark": self._remark(),
             "why_smallest": self._why(why_smallest),
         }
 
     def _why(self, sentence_of: Callable[..., str]) -> str:
         verdict = self.experiment.verdict
         return sentence_of(verdict, is_of_forecasts=self.experiment.is_of_forecasts) if verdict else ""
+
+    def _remark(self) -> str:
+        verdict = self.experiment.verdict
+        return remark(verdict, self.experiment.written) if verdict else ""
 
     def _lacking(self) -> Iterator[tuple[str, float]]:
         """Yield each goal that the verdict's cell misses, and by how much, both in the unit of its column."""

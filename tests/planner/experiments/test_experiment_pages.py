@@ -14,8 +14,10 @@ from planner.experiments.models import Experiment
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
 from planning.experiments.definition import experiment_read
+from planning.experiments.search import ONE_CYCLE
 from tests import factories
 from tests.builders import node
+from tests.planner.pages import text_of
 from tests.planner.recorded import experiment_done, forecast_done
 
 pytestmark = pytest.mark.django_db
@@ -271,6 +273,19 @@ def test_an_impossible_search_page_shows_the_shortfall_of_the_closest_cell(brows
     content = browser.get(f"/experiments/{experiment_done(experiment).pk}/").content.decode()
     assert "cannot be reached within these bounds" in content
     assert re.search(r"allocated CPU of waits \(cores\) at least 100” by [89][0-9]", content)
+
+
+def test_a_search_of_one_cycle_says_that_pipelined_pods_wait(browser: Client) -> None:
+    goals = [{"figure": "waiting_pods", "queue": "waits", "at_most": 0}]
+    settings = [{"queue": "waits", "field": "weight", "values": [2]}]
+    written = {"name": "one cycle", "settings": settings, "goals": goals}
+    experiment = experiment_done(factories.experiment(written=written))
+    content = text_of(browser.get(f"/experiments/{experiment.pk}/"))
+    assert "With 3 cycles (run: {cycles: 3}) they can start." in content
+    found = browser.get(f"/api/v1/experiments/{experiment.pk}/").json()["verdict"]
+    assert (found["status"], found["remark"]) == ("impossible", ONE_CYCLE)
+    longer = experiment_done(factories.experiment(written={**written, "run": {"cycles": 3}}))
+    assert browser.get(f"/api/v1/experiments/{longer.pk}/").json()["verdict"]["remark"] == ""
 
 
 def test_a_running_experiment_is_polled_until_it_changes(browser: Client) -> None:
