@@ -3,6 +3,7 @@
 from manifests.conf import CONF_KEY, CONF_MAP, conf_lines, conf_manifest, conf_problems, parse_conf, resolve
 from manifests.conf_patch import conf_patched
 from manifests.dump import dump
+from manifests.export_time import export_time
 from manifests.kinds import EXPORT, is_namespaced
 from manifests.patch import VERBS, NoPlace, Operation, patched, pointer
 from manifests.problem import ReadProblem, Severity, Unreadable
@@ -33,6 +34,7 @@ __all__ = [
     "conf_problems",
     "dump",
     "edited",
+    "export_time",
     "is_namespaced",
     "parse_conf",
     "patched",

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from typing import IO, Any
 
 import manifests
 from planning.documents import items
+from planning.forecasts.clock import instant, spelled
 from planning.queues import SPEC_FIELDS
 from planning.rows import Problem
 from scheduler_core.lint import REFUSED, review
@@ -17,6 +19,9 @@ OpenFiles = Sequence[tuple[str, IO[bytes]]]
 """Names and open files, as uploaded."""
 Progress = Callable[[float, str], None]
 """Receives the progress of reading, from 0 to 1, and the current step."""
+
+_FRESH = timedelta(minutes=10)
+"""Objects that are not older count as exported when they are imported."""
 
 _READ = 0.6
 """The share of reading in the progress; the rest is checking."""
@@ -74,14 +79,16 @@ def read_cluster(
 ) -> Imported:
     """Read the files of one cluster, given as names and bytes, without parts that may contain secrets.
 
-    `now` (RFC 3339) is the moment of a live export; a scenario has its own clock. `keep` names annotations
+    `now` (RFC 3339) is the time of the import, and the clock of a live export unless its objects show that
+    they were exported earlier; a scenario has its own clock. `keep` names annotations
     that are kept in addition to Volcano's own.
     """
     reading = manifests.read(files, progress=lambda done, name: progress(_READ * done, f"reading {name}"))
     progress(_READ, "checking the objects")
     document = {key: value for key, value in reading.document.items() if key != "scheduler_conf"}
-    if not reading.is_scenario:
-        document.setdefault("now", now)
+    clock, told = (None, []) if reading.is_scenario else _clock(document, now)
+    if clock is not None:
+        document.setdefault("now", clock)
     bare = manifests.stripped(document, keep)
     return Imported(
         document=bare,
@@ -91,10 +98,23 @@ def read_cluster(
         problems=[
             *(Problem(**asdict(found)) for found in reading.problems),
             *_plan_problems(reading),
+            *told,
             *_left_out(reading.unknown_kinds),
             *_stripped(document, bare),
         ],
     )
+
+
+def _clock(document: Mapping[str, Any], now: str) -> tuple[str, list[Problem]]:
+    """Return the time of a live export, and a remark if that is not the time of the import."""
+    exported, imported = manifests.export_time(document), instant(now)
+    moment = instant(exported)
+    if moment is None or imported is None or imported - moment < _FRESH:
+        return now, []
+    age = spelled((imported - moment).total_seconds())
+    message = f"The objects were exported {age} before the import, as their newest heartbeats and pods show."
+    fix = f"the clock of the snapshot is {exported}; export the cluster again for a forecast from now on"
+    return exported, [Problem("clock.exported", "remark", message, path="now", actual=exported, fix=fix)]
 
 
 def read_objects(text: str, *, keep: Collection[str] = ()) -> Imported:

@@ -16,7 +16,7 @@ from queuecast.forecast_commands import requested_workload
 from queuecast.plans import Source, contents, read_bytes, read_changes
 from queuecast.problems import Refused, Rejected, problem, refusal
 from queuecast.rules import Rules
-from queuecast.sending import bare_document
+from queuecast.sending import bare_document, snapshot_document
 from queuecast.terminal import progress_line
 
 PASSED, FAILED, NOT_CHECKED = 0, 1, 2
@@ -84,7 +84,7 @@ def _snapshot(against: list[str], backend: Backend) -> tuple[Json, Source | None
     if len(against) == 1 and not Path(against[0]).exists() and Path(against[0]).suffix not in _FILES:
         return backend.snapshot_document(against[0]), None
     reading = read_bytes(contents([Path(name) for name in against]))
-    return bare_document(reading), Source(reading)
+    return snapshot_document(reading), Source(reading)
 
 
 def _only(path: Path) -> tuple[str, bytes]:

@@ -21,7 +21,7 @@ from queuecast.forecasts import text_of
 from queuecast.plans import contents, read_bytes
 from queuecast.problems import refusal
 from queuecast.schema import problem_at, read_checked
-from queuecast.sending import bare_document
+from queuecast.sending import snapshot_document
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Experiment:
         if isinstance(snapshot, str):
             return backend.snapshot_document(snapshot)
         files = contents([self.folder / name for name in snapshot["files"]])
-        return bare_document(read_bytes(files))
+        return snapshot_document(read_bytes(files))
 
     def on_server(self, client: Client, kind: str) -> Json:
         """Return the body for a server; files of a cluster are imported there first."""

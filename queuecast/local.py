@@ -18,7 +18,7 @@ from queuecast.local_runs import LocalRuns
 from queuecast.nodes_edited import job_removed, node_changed, nodes_added, nodes_removed
 from queuecast.plans import key_of, read_bytes
 from queuecast.problems import as_problem, refusal
-from queuecast.sending import bare_document
+from queuecast.sending import snapshot_document
 from queuecast.store import FOLDER, head
 
 
@@ -39,7 +39,7 @@ class Local(LocalRuns):
             "name": name,
             "counts": dict(reading.counts),
             "problems": [*(as_problem(found) for found in reading.problems), *findings_in(reading)],
-            "document": bare_document(reading),
+            "document": snapshot_document(reading),
         }
         if not dry_run:
             self._store.keep("snapshots", snapshot)

@@ -21,7 +21,7 @@ from queuecast.plans import Key, Source, contents, key_of, read_bytes, read_chan
 from queuecast.problems import Json, Refused, problem, refusal
 from queuecast.rules import Rules
 from queuecast.schema import problem_at, read_checked
-from queuecast.sending import bare_document
+from queuecast.sending import bare_document, snapshot_document
 
 SnapshotOf = Callable[[str], Json]
 """Returns the document of a stored snapshot, by name."""
@@ -79,7 +79,7 @@ class Plan:
     def base(self, kept: SnapshotOf) -> Json:
         """Return the document that it changes."""
         files = self.snapshot_files()
-        return bare_document(read_bytes(files)) if files else kept(self.snapshot_name)
+        return snapshot_document(read_bytes(files)) if files else kept(self.snapshot_name)
 
     def planned(self, base: Mapping[str, Any]) -> "Planned":
         """Return the plan applied to a snapshot's document, or raise Refused with every problem."""

@@ -15,6 +15,7 @@ from planning.outcomes import rows_of
 from queuecast.__main__ import main
 from queuecast.arguments import EXIT_CODES, parser
 from queuecast.completion import chains, script
+from queuecast.local import Local
 from tests import factories
 
 ROOT = Path(__file__).parents[2]
@@ -89,6 +90,18 @@ def test_a_change_that_reaches_an_amount_is_found_and_applied(
     out = capsys.readouterr().out
     assert "CHANGE" in out
     assert "none" in out
+
+
+def test_an_export_has_the_clock_of_its_heartbeats(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ready = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-11-27T09:00:00Z"}
+    listed = [
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status": {"conditions": [ready]}}
+    ]
+    file = backend / "live.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": listed}))
+    run_local("import", str(file), "--name", "live")
+    capsys.readouterr()
+    assert Local(backend / ".queuecast").snapshot_document("live")["now"] == "2026-11-27T09:00:00Z"
 
 
 def test_an_exported_change_is_read_back(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from datetime import datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,21 @@ def test_a_live_export_takes_the_time_of_the_import() -> None:
     read = read_cluster([("cluster.json", objects_of(factories.cluster()).encode())], now=NOW)
     assert read.document["now"] == NOW
     assert not read.has_errors
+
+
+@pytest.mark.parametrize(("minutes", "is_old"), [(9, False), (11, True)])
+def test_an_old_export_keeps_the_time_that_its_heartbeats_show(minutes: int, is_old: bool) -> None:
+    exported = (datetime.fromisoformat(NOW) - timedelta(minutes=minutes)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    cluster = factories.cluster()
+    cluster["nodes"][0]["status"]["conditions"] = [
+        {"type": "Ready", "status": "True", "lastHeartbeatTime": exported}
+    ]
+    read = read_cluster([("cluster.json", objects_of(cluster).encode())], now=NOW)
+    assert read.document["now"] == (exported if is_old else NOW)
+    told = [problem for problem in read.problems if problem.rule == "clock.exported"]
+    assert [problem.message for problem in told] == [
+        "The objects were exported 11 min before the import, as their newest heartbeats and pods show."
+    ] * is_old
 
 
 def test_a_scenario_without_a_clock_gets_none() -> None:
