@@ -8,6 +8,7 @@ from typing import IO, Any
 import manifests
 from planning.documents import items
 from planning.forecasts.clock import instant, spelled
+from planning.left_out import left_out
 from planning.queues import SPEC_FIELDS
 from planning.rows import Problem
 from scheduler_core.lint import REFUSED, review
@@ -99,7 +100,7 @@ def read_cluster(
             *(Problem(**asdict(found)) for found in reading.problems),
             *_plan_problems(reading),
             *told,
-            *_left_out(reading.unknown_kinds),
+            *left_out(reading.unknown_kinds),
             *_stripped(document, bare),
         ],
     )
@@ -130,7 +131,7 @@ def read_objects(text: str, *, keep: Collection[str] = ()) -> Imported:
         scheduler_conf=_conf_text(reading),
         counts=reading.counts,
         unknown_kinds=reading.unknown_kinds,
-        problems=[*found, *(replace(one, severity="error") for one in _left_out(reading.unknown_kinds))],
+        problems=[*found, *(replace(one, severity="error") for one in left_out(reading.unknown_kinds))],
     )
 
 
@@ -172,13 +173,6 @@ _COLUMN_WIDTHS = (
     ("status", "state", 30),
 )
 """The longest texts that the columns hold; a Kubernetes name is never longer."""
-
-
-def _left_out(kinds: Mapping[str, int]) -> Iterator[Problem]:
-    """Report the objects that an import leaves out."""
-    for kind, count in kinds.items():
-        message = f"{kind}: {count} ignored; the scheduler does not read this kind."
-        yield Problem("kind.left_out", "remark", message, actual=count)
 
 
 def _stripped(document: Mapping[str, Any], bare: Mapping[str, Any]) -> Iterator[Problem]:

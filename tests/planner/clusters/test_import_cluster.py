@@ -71,6 +71,38 @@ def test_an_old_export_keeps_the_time_that_its_heartbeats_show(minutes: int, is_
     ] * is_old
 
 
+@pytest.mark.parametrize(
+    ("version", "kind", "rule", "message"),
+    [
+        (
+            "topology.volcano.sh/v1alpha1",
+            "HyperNode",
+            "kind.not_modelled",
+            "reads this kind, but it is not modelled",
+        ),
+        (
+            "v1",
+            "PersistentVolumeClaim",
+            "kind.not_modelled",
+            "Volume binding, zones and limits rule out no node.",
+        ),
+        ("v1", "Service", "kind.left_out", "only to spread pods over nodes"),
+        ("v1", "ConfigMap", "kind.left_out", "the scheduler does not read this kind."),
+        ("batch.volcano.sh/v1alpha1", "CronJob", "kind.left_out", "only if its trace contains them."),
+        ("batch/v1", "Job", "kind.left_out", "the scheduler does not read this kind."),
+    ],
+)
+def test_left_out_kinds_say_what_results_lack(version: str, kind: str, rule: str, message: str) -> None:
+    more = {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}}
+    files = [
+        ("cluster.json", objects_of(factories.cluster()).encode()),
+        ("a.json", json.dumps(more).encode()),
+    ]
+    [problem] = [one for one in read_cluster(files, now=NOW).problems if one.rule.startswith("kind.")]
+    assert problem.rule == rule
+    assert message in problem.message
+
+
 def test_a_scenario_without_a_clock_gets_none() -> None:
     scenario = json.dumps(factories.cluster()).encode()
     assert "now" not in read_cluster([("scenario.json", scenario)], now=NOW).document
