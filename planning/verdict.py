@@ -6,12 +6,12 @@ from typing import Any
 
 from planning.deficits import NEGLIGIBLE, contested, deficit, measured_in
 from planning.impossible_jobs import NEVER, never_runs
-from planning.rows import Amounts, QueueFigures, queues_with_children, waits
+from planning.rows import QueueFigures, queues_with_children, waits
 from planning.utilisation import PoolUse, ResourceUse
+from planning.verdict_evictions import BrokenGang, Evictions, broken_gangs, evictions_of, is_made
 
 Json = Mapping[str, Any]
 
-COMMITTED = "committed"
 MOST_NAMED = 50
 """The most queues or jobs of a kind that a verdict lists; it counts all of them."""
 
@@ -48,27 +48,6 @@ class MovedQueue:
 
 
 @dataclass(frozen=True)
-class Evictions:
-    """How many pods were evicted, and how many would have been enough on the chosen nodes.
-
-    Where not `exact`, `needed` is a lower bound. `freed` is what the evicted pods held, `used` what those
-    that they were evicted for request, even if these still wait at the end. Each pod counts once.
-    """
-
-    pods: int
-    evictions: int
-    needed: int
-    exact: bool
-    freed: Amounts
-    used: Amounts
-
-    @property
-    def excess(self) -> int:
-        """Return how many evictions were not needed; an upper bound if `needed` is a lower one."""
-        return self.evictions - self.needed
-
-
-@dataclass(frozen=True)
 class StuckJob:
     """A job that can never run in this cluster, and why (see NEVER)."""
 
@@ -94,6 +73,7 @@ class Verdict:
     waiting_pods: int
     pools: Sequence[PoolUse]
     counts: Mapping[str, int]
+    broken: Sequence[BrokenGang] = ()
 
     @property
     def usage(self) -> Sequence[ResourceUse]:
@@ -121,13 +101,14 @@ def verdict_of(
     measured = {row.queue for row in figures if row.in_session}
     starved = _starved(figures, waiting)
     pushed, lifted = _moved(figures, victims)
+    broken = broken_gangs(jobs, victims)
     never = [StuckJob(job["job"], job["queue"], why) for job in waiting if (why := never_runs(job))]
     return Verdict(
         divided=any(row.in_session and row.deserved for row in figures),
         starved=starved[:MOST_NAMED],
         pushed_below=pushed[:MOST_NAMED],
         lifted_above=lifted[:MOST_NAMED],
-        evictions=_evictions(victims, stories),
+        evictions=evictions_of(victims, stories),
         loops=len(loops),
         looping_pods=len({pod["pod"] for loop in loops for pod in loop["pods"]}),
         never=never[:MOST_NAMED],
@@ -140,11 +121,13 @@ def verdict_of(
             "pushed_below": len(pushed),
             "lifted_above": len(lifted),
             "never": len(never),
+            "broken": len(broken),
             "unmeasured": len({job["queue"] for job in waiting} - measured),
             "ignored": ignored,
             "without_pods": sum(not job["pods"] for job in waiting),
             **{f"never_{why}": sum(job.why == why for job in never) for why in NEVER},
         },
+        broken=broken[:MOST_NAMED],
     )
 
 
@@ -200,51 +183,13 @@ def _moved(
 def _evicted_pods(victims: Iterable[Json]) -> tuple[dict[str, set[str]], ...]:
     """Return the evicted pods of each queue, those evicted for another queue, and those evicted for it."""
     lost, taken, won = dict[str, set[str]](), dict[str, set[str]](), dict[str, set[str]]()
-    for victim in filter(_is_made, victims):
+    for victim in filter(is_made, victims):
         pod, of, for_queue = victim["pod"], victim["queue"], victim["for_queue"]
         lost.setdefault(of, set()).add(pod)
         won.setdefault(for_queue, set()).add(pod)
         if of != for_queue:
             taken.setdefault(of, set()).add(pod)
     return lost, taken, won
-
-
-def _is_made(victim: Json) -> bool:
-    return bool(victim["state"] == COMMITTED)
-
-
-def _evictions(victims: Sequence[Json], stories: Sequence[Json] | None) -> Evictions | None:
-    """Return the counts of evictions and how many were needed, None without explanations in the run."""
-    made = [victim for victim in victims if _is_made(victim)]
-    completed = [story for story in stories or () if _is_made(story)]
-    if len(completed) != len(made):
-        return None
-    purposes: dict[tuple[Any, ...], list[Json]] = {}
-    for story in completed:
-        target = story["for"]
-        purpose = story["cycle"], story["action"], target["pod"], target["job"], *story["together"]
-        purposes.setdefault(purpose, []).append(story)
-    needs = [(len(group), group[0]["smallest"]) for group in purposes.values()]
-    freed = {story["pod"]: story["freed"] for story in completed}
-    used: dict[tuple[str, str], Mapping[str, float]] = {}
-    for story in completed:
-        used.setdefault((story["for"]["pod"], story["for"]["job"]), story["needed"])
-    return Evictions(
-        pods=len({victim["pod"] for victim in made}),
-        evictions=len(made),
-        needed=sum(min(count, smallest["count"]) for count, smallest in needs),
-        exact=all(smallest["exact"] for _, smallest in needs),
-        freed=_total(freed.values()),
-        used=_total(used.values()),
-    )
-
-
-def _total(vectors: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    total: dict[str, float] = {}
-    for vector in vectors:
-        for name, amount in vector.items():
-            total[name] = total.get(name, 0.0) + amount
-    return total
 
 
 def kept(verdict: Verdict) -> dict[str, Any]:
@@ -261,6 +206,7 @@ def _read(entry: Json) -> Iterator[tuple[str, Any]]:
     yield "starved", [StarvedQueue(**one) for one in entry["starved"]]
     yield "pushed_below", [MovedQueue(**one) for one in entry["pushed_below"]]
     yield "lifted_above", [MovedQueue(**one) for one in entry["lifted_above"]]
+    yield "broken", [BrokenGang(**one) for one in entry.get("broken", ())]
     yield "never", [StuckJob(**one) for one in entry["never"]]
     yield "evictions", Evictions(**entry["evictions"]) if entry["evictions"] else None
     yield (

@@ -8,6 +8,7 @@ from planning.rows import Amounts
 from planning.units import amount_text, part_text, percent, resource_label
 from planning.utilisation import ResourceUse
 from planning.verdict import MovedQueue, StarvedQueue, StuckJob, Verdict
+from planning.verdict_evictions import BrokenGang
 from scheduler_core.explain.wording import agreed, listed
 from traces.text import counted
 
@@ -55,10 +56,11 @@ def _lines(verdict: Verdict, baseline: Verdict | None) -> Iterator[Line]:
     for id, sentence, unit, place in (
         ("starved", _starved(verdict), "queue", "queues"),
         ("pushed_below", _pushed(verdict), "queue", "flow"),
+        ("broken", _broken(verdict), "job", "victims"),
         ("lifted_above", _lifted(verdict), "queue", "queues"),
         ("never", _never(verdict), "job", "pending"),
     ):
-        count, before = verdict.counts[id], baseline.counts[id] if baseline else 0
+        count, before = verdict.counts.get(id, 0), baseline.counts.get(id, 0) if baseline else 0
         level = _LEVEL[id] if count else GOOD
         if count or before or id == "starved":
             yield Line(id, level, sentence, count, before if baseline else None, unit, place)
@@ -72,7 +74,7 @@ def _lines(verdict: Verdict, baseline: Verdict | None) -> Iterator[Line]:
     yield line("waiting", level, _waiting(verdict), lambda one: one.waiting_jobs, "job", "pending")
 
 
-_LEVEL = {"starved": BAD, "pushed_below": BAD, "lifted_above": WARN, "never": BAD}
+_LEVEL = {"starved": BAD, "pushed_below": BAD, "broken": BAD, "lifted_above": WARN, "never": BAD}
 
 
 def _evicted(verdict: Verdict) -> float:
@@ -119,6 +121,22 @@ def _pushed(verdict: Verdict) -> str:
     named = _named(verdict.pushed_below, count, _move)
     theirs = agreed(count, "it deserves", "they deserve")
     return f"Evictions left {counted(count, 'queue')} below what {theirs} at the end of the run: {named}."
+
+
+def _broken(verdict: Verdict) -> str:
+    count = verdict.counts.get("broken", 0)
+    if not count:
+        return "Evictions left every job its minMember, or none of its pods."
+    named = _named(verdict.broken, count, _gang)
+    theirs = agreed(count, "its minMember", "their minMember")
+    return (
+        f"Evictions left {counted(count, 'job')} with fewer pods than {theirs}: {named}. Such a job may stop"
+        " or restart as a whole, as its policies say; a forecast follows them."
+    )
+
+
+def _gang(job: BrokenGang) -> str:
+    return f"{job.job} keeps {job.kept:,} of {counted(job.pods, 'pod')} and needs {job.minimum:,}"
 
 
 def _lifted(verdict: Verdict) -> str:
@@ -249,7 +267,7 @@ def _use(use: ResourceUse) -> str:
 
 
 def _named(
-    shown: Sequence[StarvedQueue] | Sequence[MovedQueue] | Sequence[StuckJob],
+    shown: Sequence[StarvedQueue] | Sequence[MovedQueue] | Sequence[BrokenGang] | Sequence[StuckJob],
     count: int,
     say: Callable[..., str],
 ) -> str:

@@ -37,7 +37,7 @@ def job_add(
     if problems := new_job_problems(fields):
         raise Invalid(problems)
     objects = objects_in(scenario, state_of(scenario))
-    document = {kind: list(objects.of_kind(kind).values()) for kind in KINDS}
+    document = {kind: list(objects.of_kind(kind).values()) for kind in ("nodes", *KINDS)}
     job = job_of(fields, objects.content.document.get("now"), constraints_for(document, fields))
     wanted: Wanted = {(JOBS, object_key(JOBS, job)): job}
     return _write(scenario, workloads, wanted, expected_revision, user)

@@ -115,6 +115,21 @@ def test_queues_below_deserved_that_lose_pods_to_another_queue_are_named() -> No
     )
 
 
+def test_gangs_that_evictions_left_below_their_minimum_are_named() -> None:
+    conf = factories.CONF.replace("gang\n", "gang\n    enableReclaimable: false\n")
+    document = cluster(conf)
+    document["podgroups"][0]["spec"]["minMember"] = 16
+    found = verdict(document)
+    assert [(gang.job, gang.kept, gang.pods, gang.minimum) for gang in found.broken] == [
+        ("default/run", 15, 16, 16)
+    ]
+    assert sentence(found, "broken") == (
+        "Evictions left 1 job with fewer pods than its minMember: default/run keeps 15 of 16 pods and needs "
+        "16. Such a job may stop or restart as a whole, as its policies say; a forecast follows them."
+    )
+    assert not verdict(cluster()).broken, "minMember 1"
+
+
 def test_a_pod_larger_than_every_node_can_never_run() -> None:
     pods = [factories.pod("huge", "huge", cpu="9")]
     groups = [factories.podgroup("huge", "waits", phase="Inqueue")]

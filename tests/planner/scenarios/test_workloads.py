@@ -184,6 +184,26 @@ def test_a_new_job_runs_on_the_nodes_of_its_queue_unless_it_has_no_constraints(
     }
 
 
+def test_a_new_job_runs_on_nodes_that_are_large_enough(api: APIClient) -> None:
+    gpu = "nvidia.com/gpu"
+    document = factories.cluster()
+    for number, (node, amount) in enumerate(zip(document["nodes"], (4, 8), strict=True)):
+        node["metadata"].setdefault("labels", {})["pool"] = f"p{number}"
+        node["status"]["allocatable"][gpu] = str(amount)
+    for number, pod in enumerate(document["pods"][-3:]):
+        pod["spec"] |= {"nodeSelector": {"pool": "p0" if number < 2 else "p1"}}
+        pod["spec"]["containers"][0]["resources"]["requests"][gpu] = "1"
+    for number, pod in enumerate(document["pods"][-3:]):
+        name = f"own-{number}"
+        document["podgroups"].append(factories.podgroup(name, "waits", phase="Inqueue"))
+        pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"] = name
+    scenario = factories.scenario(document=document)
+    new = {"name": "large", "queue": "waits", "replicas": 1, "requests": {gpu: "8"}}
+    send(api, f"/api/v1/scenarios/{scenario.pk}/workloads/", {"job": new})
+    [job] = objects_in(scenario, state_of(Scenario.objects.get())).of_kind("jobs").values()
+    assert job["spec"]["tasks"][0]["template"]["spec"]["nodeSelector"] == {"pool": "p1"}
+
+
 def test_workloads_are_added_from_yaml(browser: Client, scenario: Scenario) -> None:
     assert post(browser, scenario, "add/", documents=JOB).status_code == 302
     assert row(scenario, "jobs", "ml/train").min_member == 2

@@ -73,6 +73,16 @@ class EvictionsSerializer(serializers.Serializer[Any]):
     used = AmountsField(help_text="The requests of the pods that they were evicted for.")
 
 
+class BrokenGangSerializer(serializers.Serializer[Any]):
+    """A job of which evictions left some pods, but fewer than its minMember."""
+
+    job = serializers.CharField()
+    queue = serializers.CharField()
+    kept = serializers.IntegerField(help_text="Pods that it still has.")
+    pods = serializers.IntegerField()
+    minimum = serializers.IntegerField(help_text="Its minMember.")
+
+
 class StuckJobSerializer(serializers.Serializer[Any]):
     """A job that can never run in this cluster."""
 
@@ -119,6 +129,7 @@ class RunVerdictSerializer(serializers.Serializer[Any]):
     starved = StarvedSerializer(many=True, source="verdict.starved")
     pushed_below = MovedSerializer(many=True, source="verdict.pushed_below")
     lifted_above = MovedSerializer(many=True, source="verdict.lifted_above")
+    broken = BrokenGangSerializer(many=True, source="verdict.broken")
     evictions = EvictionsSerializer(
         source="verdict.evictions", allow_null=True, help_text="Null if the run kept no explanations."
     )
