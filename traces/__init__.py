@@ -2,7 +2,7 @@
 
 from traces.events import PodSize, events_of
 from traces.generate import Pattern, fitted, generate
-from traces.model import Trace, TraceJob, TraceProblem, Unreadable
+from traces.model import Role, Trace, TraceJob, TraceProblem, Unreadable
 from traces.read import FORMATS, read_trace
 from traces.reshape import cut, mapped, scaled
 
@@ -10,6 +10,7 @@ __all__ = [
     "FORMATS",
     "Pattern",
     "PodSize",
+    "Role",
     "Trace",
     "TraceJob",
     "TraceProblem",

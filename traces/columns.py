@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 
-from traces.model import Trace, TraceJob, TraceProblem, Unreadable, ordered
+from traces.model import Role, Trace, TraceJob, TraceProblem, Unreadable, ordered
 from traces.text import Problems, Row, counted, stamp
 
 GPU = "nvidia.com/gpu"
@@ -15,6 +15,8 @@ GPU = "nvidia.com/gpu"
 
 MOST_PODS = 1_000_000
 """The most pods of a job."""
+_OF_JOB = ("queue", "submit_seconds", "run_seconds", "min_member", "priority_class", "user")
+"""The columns of our own CSV in which all roles of a job must agree."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,15 @@ class Columns:
         ``read(row)``: a job, or None for a line that is no job; its `submitted` may be an absolute time.
     absolute : bool
         Whether `submitted` is seconds since 1970.
+    has_roles : bool
+        Whether lines that differ in the column `role` may be parts of one job.
 
     """
 
     required: frozenset[str]
     read: Callable[[Row], TraceJob | None]
     absolute: bool = False
+    has_roles: bool = False
 
 
 def _own(row: Row) -> TraceJob:
@@ -48,12 +53,10 @@ def _own(row: Row) -> TraceJob:
         queue=row.text("queue"),
         submitted=row.number("submit_seconds"),
         run_seconds=row.number("run_seconds", least=0.001) if row.text("run_seconds") else None,
-        pods=pods,
+        roles=(Role(pods, requests, row.constraints("constraints")),),
         min_member=row.count("min_member", pods, least=1),
-        requests=requests,
         user=row.text("user"),
         priority_class=row.text("priority_class"),
-        constraints=row.constraints("constraints"),
     )
 
 
@@ -72,9 +75,8 @@ def _philly(row: Row) -> TraceJob | None:
         queue=row.text("queue"),
         submitted=row.number("submit_s"),
         run_seconds=run,
-        pods=pods,
+        roles=(Role(pods, requests),),
         min_member=pods,
-        requests=requests,
         user=row.text("user"),
     )
 
@@ -97,9 +99,8 @@ def _slurm(queue_column: str) -> Callable[[Row], TraceJob | None]:
             queue=row.text(queue_column),
             submitted=submitted,
             run_seconds=run,
-            pods=nodes,
+            roles=(Role(nodes, requests),),
             min_member=nodes,
-            requests=requests,
             user=row.text("user"),
         )
 
@@ -120,12 +121,12 @@ def _openb(row: Row) -> TraceJob | None:
         queue=row.text("qos"),
         submitted=created,
         run_seconds=run if deleted and run > 0 else None,
-        requests=requests,
+        roles=(Role(1, requests),),
     )
 
 
 HEADERS = {
-    "queuecast": Columns(frozenset({"name", "queue", "submit_seconds"}), _own),
+    "queuecast": Columns(frozenset({"name", "queue", "submit_seconds"}), _own, has_roles=True),
     "philly": Columns(frozenset({"job_id", "submit_s", "duration_s", "queue"}), _philly),
     "helios": Columns(
         frozenset({"job_id", "vc", "gpu_num", "submit_time", "duration"}), _slurm("vc"), absolute=True
@@ -161,23 +162,73 @@ def _read(lines: csv.DictReader[str], columns: Columns) -> Trace:
     if missing:
         says = f"missing {'column' if len(missing) == 1 else 'columns'}: {', '.join(missing)}"
         raise Unreadable([TraceProblem(1, "", says, "name the columns in the first line")])
-    problems, jobs, left_out = Problems(), {}, 0
+    problems, left_out = Problems(), 0
+    jobs = _Jobs(problems, has_roles=columns.has_roles)
     for cells in lines:
         row = Row(lines.line_num, cells, problems)
         job = columns.read(row)
         if job is None:
             left_out += 1
         elif job.pods > MOST_PODS:
-            says = f"a job has {job.pods:,} pods, more than {MOST_PODS:,}"
-            problems.add(row.line, "", says, "leave the job out, or write fewer pods")
+            _report_pods(problems, row, job.pods)
         elif not job.name:
             problems.add(row.line, "", "the job has no name", "give each job a name of its own")
-        elif job.name in jobs:
-            problems.twice(row.line, job.name)
         else:
-            jobs[job.name] = job
+            jobs.add(row, job)
+    found = jobs.whole()
     problems.refuse()
-    return _begun(list(jobs.values()), left_out, absolute=columns.absolute)
+    return _begun(found, left_out, absolute=columns.absolute)
+
+
+class _Jobs:
+    """The jobs of a table; lines with different roles may be parts of one job."""
+
+    def __init__(self, problems: Problems, *, has_roles: bool) -> None:
+        self._problems = problems
+        self._has_roles = has_roles
+        self._parts: dict[str, list[TraceJob]] = {}
+        self._first: dict[str, Row] = {}
+        self._roles: dict[str, set[str]] = {}
+
+    def add(self, row: Row, job: TraceJob) -> None:
+        """Add a line with its job."""
+        role = row.text("role") if self._has_roles else ""
+        if job.name not in self._parts:
+            self._parts[job.name] = [job]
+            if role:
+                self._first[job.name], self._roles[job.name] = row, {role}
+        elif not role or role in self._roles.get(job.name, {role}):
+            more = ", or each of its lines another role" if self._has_roles else ""
+            self._problems.twice(row.line, job.name, f"give each job a name of its own{more}")
+        else:
+            self._roles[job.name].add(role)
+            self._parts[job.name].append(job)
+            for column in _OF_JOB:
+                row.expect(column, self._first[job.name])
+
+    def whole(self) -> list[TraceJob]:
+        """Return the jobs with all of their pods."""
+        for name, row in self._first.items():
+            pods = sum(part.pods for part in self._parts[name])
+            if pods > MOST_PODS:
+                _report_pods(self._problems, row, pods)
+        return [
+            _joined(parts, is_stated=name in self._first and bool(self._first[name].text("min_member")))
+            for name, parts in self._parts.items()
+        ]
+
+
+def _joined(parts: Sequence[TraceJob], *, is_stated: bool) -> TraceJob:
+    """Return the job with these parts; unless its minMember is stated, all pods must run together."""
+    if len(parts) == 1:
+        return parts[0]
+    needed = parts[0].min_member if is_stated else sum(part.min_member for part in parts)
+    return replace(parts[0], roles=tuple(role for part in parts for role in part.roles), min_member=needed)
+
+
+def _report_pods(problems: Problems, row: Row, pods: int) -> None:
+    says = f"a job has {pods:,} pods, more than {MOST_PODS:,}"
+    problems.add(row.line, "", says, "leave the job out, or write fewer pods")
 
 
 def _begun(jobs: list[TraceJob], left_out: int, *, absolute: bool) -> Trace:

@@ -9,8 +9,8 @@ from statistics import median
 from typing import Any
 
 from traces.columns import GPU
-from traces.model import Trace, TraceJob
-from traces.requests import multiplied
+from traces.model import Role, Trace, TraceJob
+from traces.requests import multiplied, summed
 from traces.text import counted, exact
 
 RUN_SECONDS = "queuecast/run-seconds"
@@ -38,13 +38,13 @@ class PodSize:
     cpu_per_gpu: int = 4
     memory_per_gpu_gib: int = 32
 
-    def requests(self, job: TraceJob) -> dict[str, str]:
-        """Return the request of a pod of a job; the trace's own values come first."""
-        gpus = int(job.requests.get(GPU, "0"))
+    def requests(self, role: Role) -> dict[str, str]:
+        """Return the request of a pod; the trace's own values come first."""
+        gpus = int(role.requests.get(GPU, "0"))
         assumed = dict(self.base)
         if gpus:
             assumed = {"cpu": str(gpus * self.cpu_per_gpu), "memory": f"{gpus * self.memory_per_gpu_gib}Gi"}
-        return {**assumed, **job.requests}
+        return {**assumed, **role.requests}
 
 
 def events_of(
@@ -115,17 +115,31 @@ def object_names(jobs: Iterable[str], taken: Collection[str] = ()) -> list[str]:
 
 
 def _arrival(job: TraceJob, name: str, run: float, size: PodSize) -> dict[str, Any]:
-    requests = size.requests(job)
-    least = {resource: multiplied(amount, job.min_member) for resource, amount in requests.items()}
+    roles = [(role, size.requests(role)) for role in job.roles]
+    least = _least(((role.pods, requests) for role, requests in roles), job.min_member)
     spec = {"minMember": job.min_member, "queue": job.queue, "minResources": least, **_priority(job)}
     group = {
         "metadata": {"name": name, "namespace": NAMESPACE, "annotations": {RUN_SECONDS: exact(run)}},
         "spec": spec,
         "status": {"phase": "Pending"},
     }
-    pod_spec = {**_priority(job), **(job.constraints or {})}
-    pods = [_pod(f"{name}-{number}", name, requests, pod_spec) for number in range(job.pods)]
+    pods: list[dict[str, Any]] = []
+    for role, requests in roles:
+        pod_spec = {**_priority(job), **(role.constraints or {})}
+        numbers = range(len(pods), len(pods) + role.pods)
+        pods += [_pod(f"{name}-{number}", name, requests, pod_spec) for number in numbers]
     return {"at": job.submitted, "create": {"podgroups": [group], "pods": pods}}
+
+
+def _least(roles: Iterable[tuple[int, Mapping[str, str]]], members: int) -> dict[str, str]:
+    """Return the request of the first pods of roles, as many as must run at once."""
+    parts: dict[str, list[str]] = {}
+    for pods, requests in roles:
+        count = min(pods, members)
+        members -= count
+        for resource, amount in requests.items() if count else ():
+            parts.setdefault(resource, []).append(multiplied(amount, count))
+    return {resource: summed(amounts) for resource, amounts in parts.items()}
 
 
 def _priority(job: TraceJob) -> dict[str, str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from statistics import NormalDist
 
-from traces.model import Trace, TraceJob, ordered
+from traces.model import Role, Trace, TraceJob, ordered
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -103,9 +103,8 @@ def _job(pattern: Pattern, seed: int, number: int, time: float) -> TraceJob:
         queue=pattern.queue,
         submitted=submitted,
         run_seconds=_run_seconds(pattern, _drawn(seed, pattern.queue, number, "run time")),
-        pods=pods,
+        roles=(Role(pods, dict(pattern.requests)),),
         min_member=pods,
-        requests=dict(pattern.requests),
     )
 
 

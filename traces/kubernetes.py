@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from traces.model import Trace, TraceJob, TraceProblem, Unreadable, ordered
+from traces.model import Role, Trace, TraceJob, TraceProblem, Unreadable, ordered
 from traces.requests import request_of
 from traces.shapes import JOB, POD, PODGROUP, Check, required
 from traces.text import LARGEST, Problems, counted, loaded, stamp
@@ -136,16 +136,12 @@ def trace_of_objects(
 ) -> Trace:
     """Return the workload of PodGroups and their pods, also of vcjobs that have ended."""
     members, groups = members_of(pods), with_ended(podgroups, pods, vcjobs)
-    found = [job for podgroup in groups if (job := _job(podgroup, members)) is not None]
-    jobs = [job for job, _ in found]
+    jobs = [job for podgroup in groups if (job := _job(podgroup, members)) is not None]
     left_out = len(groups) - len(jobs)
     notes = [f"Left out: {counted(left_out, 'PodGroup')} without pods or creation time."] if left_out else []
     unknown = sum(job.run_seconds is None for job in jobs)
     if unknown:
         notes.append(f"Unknown: the run time of {counted(unknown, 'unfinished job')}.")
-    mixed = sum(is_mixed for _, is_mixed in found)
-    if mixed:
-        notes.append(f"Assumed: all pods of {counted(mixed, 'job')} request what most of them request.")
     if not jobs:
         return ordered(jobs, notes=notes)
     begin = min(job.submitted for job in jobs)
@@ -169,26 +165,22 @@ def key_of(thing: Object) -> str:
     return f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
 
 
-def _job(podgroup: Object, members: Mapping[str, Sequence[Object]]) -> tuple[TraceJob, bool] | None:
-    """Return the job of a PodGroup, and whether its pods differ; None without pods or creation time."""
+def _job(podgroup: Object, members: Mapping[str, Sequence[Object]]) -> TraceJob | None:
+    """Return the job of a PodGroup; None without pods or creation time."""
     metadata, spec = podgroup.get("metadata") or {}, podgroup.get("spec") or {}
     key = key_of(podgroup)
     created, pods = _seconds(metadata.get("creationTimestamp")), members.get(key, ())
     if created is None or not pods:
         return None
-    requests, constraints, is_mixed = _of_most(pods)
-    job = TraceJob(
+    return TraceJob(
         name=key,
         queue=spec.get("queue") or "default",
         submitted=created,
         run_seconds=run_seconds_of(pods),
-        pods=len(pods),
+        roles=_roles(pods),
         min_member=min(max(int(spec.get("minMember") or 1), 1), len(pods)),
-        requests=requests,
         priority_class=spec.get("priorityClassName") or "",
-        constraints=constraints,
     )
-    return job, is_mixed
 
 
 def constraints_of(pod: Object) -> dict[str, Any]:
@@ -225,17 +217,15 @@ def run_seconds_of(pods: Sequence[Object]) -> float | None:
     return run if run > 0 else None
 
 
-def _of_most(pods: Sequence[Object]) -> tuple[dict[str, str], dict[str, Any], bool]:
-    """Return request and node constraints of most pods, and whether others differ.
-
-    Of equally many, those with more resources count, then those of the first pod.
-    """
-    kinds: dict[str, list[int]] = {}
-    found = [(_requests(pod), constraints_of(pod)) for pod in pods]
-    for place, kind in enumerate(found):
-        kinds.setdefault(json.dumps(kind, sort_keys=True), []).append(place)
-    places = max(kinds.values(), key=lambda places: (len(places), len(found[places[0]][0])))
-    return *found[places[0]], len(kinds) > 1
+def _roles(pods: Sequence[Object]) -> tuple[Role, ...]:
+    """Return the roles of a job's pods: one for all of equal requests and node constraints, by pod name."""
+    kinds: dict[str, Role] = {}
+    for pod in sorted(pods, key=key_of):
+        requests, constraints = _requests(pod), constraints_of(pod)
+        kind = json.dumps((requests, constraints), sort_keys=True)
+        known = kinds.get(kind) or Role(0, requests, constraints)
+        kinds[kind] = replace(known, pods=known.pods + 1)
+    return tuple(kinds.values())
 
 
 def _requests(pod: Object) -> dict[str, str]:

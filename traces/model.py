@@ -8,6 +8,27 @@ from typing import Any
 
 
 @dataclass(frozen=True)
+class Role:
+    """Equal pods of a job.
+
+    Attributes
+    ----------
+    pods : int
+        How many pods these are.
+    requests : mapping
+        Per pod, Kubernetes quantities by resource; a resource that is missing is unknown.
+    constraints : mapping or None
+        Which nodes the pods may run on: `nodeSelector`, `tolerations` and `affinity` as in the specification
+        of a pod; None: the trace does not say.
+
+    """
+
+    pods: int = 1
+    requests: Mapping[str, str] = field(default_factory=dict)
+    constraints: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
 class TraceJob:
     """One job of a trace.
 
@@ -21,17 +42,12 @@ class TraceJob:
         Seconds since the beginning of the trace.
     run_seconds : float or None
         How long its pods ran; None: the trace does not say.
-    pods : int
-        How many pods it has.
+    roles : tuple of Role
+        Its pods, such as a master and workers; pods are created in this order.
     min_member : int
         How many must run at once.
-    requests : mapping
-        Per pod, Kubernetes quantities by resource; a resource that is missing is unknown.
     user, priority_class : str
         Empty when the trace names none.
-    constraints : mapping or None
-        Which nodes its pods may run on: `nodeSelector`, `tolerations` and `affinity` as in the specification
-        of a pod; None: the trace does not say.
 
     """
 
@@ -39,12 +55,15 @@ class TraceJob:
     queue: str
     submitted: float
     run_seconds: float | None
-    pods: int = 1
+    roles: tuple[Role, ...] = (Role(),)
     min_member: int = 1
-    requests: Mapping[str, str] = field(default_factory=dict)
     user: str = ""
     priority_class: str = ""
-    constraints: Mapping[str, Any] | None = None
+
+    @property
+    def pods(self) -> int:
+        """Return the number of its pods."""
+        return sum(role.pods for role in self.roles)
 
 
 @dataclass(frozen=True)

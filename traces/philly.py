@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from traces.columns import GPU
-from traces.model import Trace, TraceJob, TraceProblem, Unreadable, ordered
+from traces.model import Role, Trace, TraceJob, TraceProblem, Unreadable, ordered
 from traces.text import Problems, Row, counted, loaded, stamp
 
 
@@ -62,9 +62,8 @@ def _job(number: int, entry: Mapping[str, Any], problems: Problems) -> TraceJob 
         queue=_text(entry.get("vc")),
         submitted=submitted,
         run_seconds=run,
-        pods=len(sizes),
+        roles=(Role(len(sizes), {GPU: str(max(sizes))} if max(sizes) else {}),),
         min_member=len(sizes),
-        requests={GPU: str(max(sizes))} if max(sizes) else {},
         user=_text(entry.get("user")),
     )
 

@@ -44,7 +44,7 @@ def scaled(
     rates : mapping, optional
         By queue, a further factor for its jobs, evenly over them.
     size : float
-        How many pods a job has for each of its own, rounded up; at least 1.
+        How many pods a job has for each of its own, rounded up for each of its roles; at least 1.
     run_time : float
         What every run time is multiplied by.
 
@@ -84,10 +84,11 @@ def _copies(jobs: Sequence[TraceJob], rate: float, end: float) -> Iterator[tuple
 
 
 def _resized(job: TraceJob, size: float, run_time: float) -> TraceJob:
-    pods = max(ceil(job.pods * size), 1)
+    roles = tuple(replace(role, pods=max(ceil(role.pods * size), 1)) for role in job.roles)
+    pods = sum(role.pods for role in roles)
     return replace(
         job,
-        pods=pods,
+        roles=roles,
         min_member=min(max(ceil(job.min_member * size), 1), pods),
         run_seconds=None if job.run_seconds is None else job.run_seconds * run_time,
     )

@@ -6,7 +6,7 @@ for unknown, comments behind a semicolon.
 
 from __future__ import annotations
 
-from traces.model import Trace, TraceJob, ordered
+from traces.model import Role, Trace, TraceJob, ordered
 from traces.text import Problems, Row, counted, stamp
 
 FIELDS = (
@@ -98,6 +98,6 @@ def _job(row: Row) -> TraceJob | None:
         queue="" if row.number("queue", least=UNKNOWN) < 0 else f"queue-{row.text('queue')}",
         submitted=submitted,
         run_seconds=run if run > 0 else None,
-        requests=requests,
+        roles=(Role(1, requests),),
         user="" if row.number("user", least=UNKNOWN) < 0 else f"user-{row.text('user')}",
     )

@@ -42,9 +42,9 @@ class Problems:
         if len(self.found) < MOST_PROBLEMS:
             self.found.append(TraceProblem(line, column, message, fix))
 
-    def twice(self, line: int, job: str) -> None:
+    def twice(self, line: int, job: str, fix: str = "give each job a name of its own") -> None:
         """Add the problem that a job occurred before."""
-        self.add(line, "", f"the job {job} occurs twice", "give each job a name of its own")
+        self.add(line, "", f"the job {job} occurs twice", fix)
 
     def refuse(self) -> None:
         """Raise Unreadable if there are problems."""
@@ -75,6 +75,13 @@ class Row:
     def text(self, column: str) -> str:
         """Return a cell; empty if missing."""
         return (self._cells.get(column) or "").strip()
+
+    def expect(self, column: str, first: Row) -> None:
+        """Report a problem if a cell differs from that of an earlier line of the same job."""
+        text, expected = self.text(column), first.text(column)
+        if text != expected:
+            says = f"{text[:SHOWN]!r} differs from {expected[:SHOWN]!r} in line {first.line} of the same job"
+            self._problems.add(self.line, column, says, "write the same in all lines of a job")
 
     def number(self, column: str, default: float | None = None, *, least: float = 0.0) -> float:
         """Return the number in a cell; `default` for an empty cell, or a problem without a default."""

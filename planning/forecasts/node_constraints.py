@@ -28,14 +28,19 @@ def with_constraints(trace: Trace, known: KnownConstraints) -> tuple[Trace, list
     counts: Counter[str] = Counter()
     jobs = []
     for job in trace.jobs:
-        if job.constraints is None:
-            text, source = known.of_pod(job.queue, job.requests)
-            if text not in read:
-                read[text] = json.loads(text)
-            counts[source] += bool(read[text])
-            jobs.append(replace(job, constraints=read[text]))
-        else:
-            jobs.append(job)
+        roles, sources = [], set()
+        for role in job.roles:
+            if role.constraints is None:
+                text, source = known.of_pod(job.queue, role.requests)
+                if text not in read:
+                    read[text] = json.loads(text)
+                if read[text]:
+                    sources.add(source)
+                roles.append(replace(role, constraints=read[text]))
+            else:
+                roles.append(role)
+        counts.update(sources)
+        jobs.append(replace(job, roles=tuple(roles)))
     notes = [
         f"Assumed: pods {message.format(jobs=counted(counts[source], 'job'))}."
         for source, message in _NOTES.items()
@@ -46,4 +51,7 @@ def with_constraints(trace: Trace, known: KnownConstraints) -> tuple[Trace, list
 
 def without_constraints(trace: Trace) -> Trace:
     """Return a trace whose jobs have no node constraints."""
-    return replace(trace, jobs=tuple(replace(job, constraints={}) for job in trace.jobs))
+    jobs = [
+        replace(job, roles=tuple(replace(role, constraints={}) for role in job.roles)) for job in trace.jobs
+    ]
+    return replace(trace, jobs=tuple(jobs))

@@ -105,7 +105,8 @@ def preview(trace: Trace) -> Preview:
     of_queues: dict[str, list[TraceJob]] = {queue: [] for queue in trace.queues()}
     for job in trace.jobs:
         of_queues[job.queue].append(job)
-    devices = sorted({device for job in trace.jobs for device in devices_of(job.requests)})
+    roles = [role for job in trace.jobs for role in job.roles]
+    devices = sorted({device for role in roles for device in devices_of(role.requests)})
     known = {queue: _known(jobs) for queue, jobs in of_queues.items()}
     without = Counter(job.queue for job in trace.jobs if job.run_seconds is None)
     sources = {
@@ -135,17 +136,19 @@ def _queue_work(
     queue: str, jobs: Sequence[TraceJob], known: Sequence[float], devices: Sequence[str]
 ) -> QueueWork:
     middle = median(known) if known else None
-    pod_seconds = [job.pods * (job.run_seconds or middle or 0.0) for job in jobs]
-    device_seconds = dict.fromkeys(devices, 0.0)
-    for job, seconds in zip(jobs, pod_seconds, strict=True):
-        for device in devices_of(job.requests):
-            device_seconds[device] += seconds * float(parse_quantity(job.requests[device]))
+    pod_seconds, device_seconds = 0.0, dict.fromkeys(devices, 0.0)
+    for job in jobs:
+        for role in job.roles:
+            seconds = role.pods * (job.run_seconds or middle or 0.0)
+            pod_seconds += seconds
+            for device in devices_of(role.requests):
+                device_seconds[device] += seconds * float(parse_quantity(role.requests[device]))
     return QueueWork(
         queue=queue,
         jobs=len(jobs),
         pods=sum(job.pods for job in jobs),
         run_median=middle,
         run_p95=quantile(known, 0.95),
-        pod_hours=sum(pod_seconds) / HOUR,
+        pod_hours=pod_seconds / HOUR,
         device_hours={device: seconds / HOUR for device, seconds in device_seconds.items()},
     )

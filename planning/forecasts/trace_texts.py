@@ -141,25 +141,32 @@ def _is_request(quantity: str) -> bool:
 
 
 def csv_of(trace: Trace) -> str:
-    """Return a trace as our own CSV; with columns for further resources and node constraints if any.
+    """Return a trace as our own CSV; with columns for further resources, node constraints and roles if any.
 
     Names that no resource of the scheduler has are left out.
     """
     written = StringIO(newline="")
     writer = csv.writer(written, lineterminator="\n")
-    named = {name for job in trace.jobs for name in job.requests} - set(_REQUESTED)
+    roles = [role for job in trace.jobs for role in job.roles]
+    named = {name for role in roles for name in role.requests} - set(_REQUESTED)
     others = sorted(filter(is_resource_column, named))
-    limits = ["constraints"] if any(job.constraints is not None for job in trace.jobs) else []
-    writer.writerow([*_COLUMNS, *others, *limits])
+    has_constraints = any(role.constraints is not None for role in roles)
+    has_roles = len(roles) > len(trace.jobs)
+    optional = [*(["constraints"] if has_constraints else ()), *(["role"] if has_roles else ())]
+    writer.writerow([*_COLUMNS, *others, *optional])
     for job in trace.jobs:
         run = "" if job.run_seconds is None else exact(job.run_seconds)
-        requests = [job.requests.get(name, "") for name in _REQUESTED]
-        size = [job.pods, job.min_member, *requests]
-        row = [job.name, job.queue, job.submitted, run, *size, job.priority_class, job.user]
-        row += [job.requests.get(name, "") for name in others]
-        if limits:
-            row.append("" if job.constraints is None else json.dumps(job.constraints, ensure_ascii=False))
-        writer.writerow(row)
+        for number, role in enumerate(job.roles, 1):
+            requests = [role.requests.get(name, "") for name in _REQUESTED]
+            size = [role.pods, job.min_member, *requests]
+            row = [job.name, job.queue, job.submitted, run, *size, job.priority_class, job.user]
+            row += [role.requests.get(name, "") for name in others]
+            if has_constraints:
+                row.append(
+                    "" if role.constraints is None else json.dumps(role.constraints, ensure_ascii=False)
+                )
+            row += [number] if has_roles else []
+            writer.writerow(row)
     return written.getvalue()
 
 

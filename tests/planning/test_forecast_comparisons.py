@@ -18,7 +18,8 @@ from scheduler_core.validate import Inspection
 from tests.builders import conf, node, podgroup, pods, queue, scenario
 from tests.planning.forecasts import forecast
 from tests.scheduler_core.test_replay_properties import reclaiming_in_turns
-from traces import Trace, TraceJob
+from tests.traces.builders import trace_job
+from traces import Trace
 
 PLAIN = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity"])
 
@@ -184,7 +185,7 @@ def test_real_jobs_whose_names_are_equal_in_a_trace_are_all_forecast_and_compare
 def test_a_moment_is_forecast_under_the_same_trace_without_mixing_up_jobs() -> None:
     start = scenario(nodes=[node("n", cpu=2)], queues=[queue("a")], conf=PLAIN, now="2026-01-01T12:00:00Z")
     requests = {"cpu": "1", "memory": "1Gi"}
-    jobs = [TraceJob(f"j{number}", "a", 60.0 * number, 500.0, 2, 2, requests) for number in range(3)]
+    jobs = [trace_job(f"j{number}", "a", 60.0 * number, 500.0, 2, 2, requests) for number in range(3)]
     trace, times = Trace(tuple(jobs)), Times(horizon=3600.0)
     first, _ = forecast_of(start, trace, times)
     moment = cluster_at_of(first.document, 100.0)

@@ -21,7 +21,8 @@ from planning.forecasts.workload import Fitting, drawn_from, fitted_to, leaf_que
 from planning.node_constraints import KnownConstraints, known_constraints
 from scheduler_core.replay import replay_document
 from tests.builders import Object, conf, node, pod, podgroup, priority_class, queue, scenario
-from traces import Trace, TraceJob, Unreadable, read_trace
+from tests.traces.builders import trace_job
+from traces import Role, Trace, TraceJob, Unreadable, read_trace
 
 CONF = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates"])
 GPU = "nvidia.com/gpu"
@@ -53,12 +54,12 @@ def cluster(*jobs: Object) -> Object:
 
 
 def wants(of_queue: str, constraints: Mapping[str, Any] | None = None, **requests: str) -> TraceJob:
-    return TraceJob("job", of_queue, 0.0, 60.0, requests=requests, constraints=constraints)
+    return trace_job("job", of_queue, 0.0, 60.0, requests=requests, constraints=constraints)
 
 
 def assumed(document: Object, job: TraceJob) -> tuple[Any, str]:
     """Return the constraints that a trace's job has in a scenario, and where they come from."""
-    text, source = known_constraints(document).of_pod(job.queue, job.requests)
+    text, source = known_constraints(document).of_pod(job.queue, job.roles[0].requests)
     return json.loads(text), source
 
 
@@ -149,7 +150,7 @@ def test_constraints_of_the_trace_come_first_and_none_removes_all() -> None:
     for fitting in (Fitting(), Fitting(node_constraints=NONE)):
         fitted, problems = fitted_to(work, ["a", "b"], fitting, fitting.known_constraints(document))
         assert problems == []
-        found[fitting.node_constraints] = [job.constraints for job in fitted.jobs], fitted.notes
+        found[fitting.node_constraints] = [job.roles[0].constraints for job in fitted.jobs], fitted.notes
     message = "Assumed: pods of 1 job of the trace select nodes and tolerate taints like most jobs of their"
     assert found == {
         "like_queue": ([A100, {}, H100], (f"{message} queue.",)),
@@ -194,7 +195,7 @@ def test_a_trace_of_objects_keeps_the_constraints_also_as_csv_and_when_drawn() -
             "containerStatuses": [{"state": {"terminated": {"finishedAt": "2026-11-22T12:10:00Z"}}}],
         }
     trace = read_trace(json.dumps(done))
-    assert [job.constraints for job in trace.jobs] == [H100]
+    assert [job.roles[0].constraints for job in trace.jobs] == [H100]
     written = csv_of(trace)
     read, problems = read_workload(written)
     assert problems == []
@@ -202,12 +203,12 @@ def test_a_trace_of_objects_keeps_the_constraints_also_as_csv_and_when_drawn() -
     assert read.trace.jobs == trace.jobs
     drawn, _ = drawn_from(read.trace, Fitting(), 36000.0, 1)
     assert drawn.jobs
-    assert {json.dumps(job.constraints) for job in drawn.jobs} == {json.dumps(H100)}
+    assert {json.dumps(job.roles[0].constraints) for job in drawn.jobs} == {json.dumps(H100)}
 
 
 def test_csv_has_no_column_for_constraints_without_any() -> None:
     trace = read_trace("name,queue,submit_seconds,constraints\nx,a,0,\n")
-    assert trace.jobs[0].constraints is None
+    assert trace.jobs[0].roles[0].constraints is None
     assert "constraints" not in next(csv.reader(StringIO(csv_of(trace))))
 
 
@@ -224,12 +225,21 @@ def test_a_cell_that_is_no_constraints_is_an_error_at_its_place(cell: str) -> No
     assert "nodeSelector" in problem.fix
 
 
+def test_each_role_of_a_job_gets_the_constraints_of_pods_like_its_own() -> None:
+    document = cluster(running("one", "a", H100, **{GPU: 1}), running("two", "a", {}))
+    plain, devices = Role(1, {"cpu": "1"}), Role(2, {GPU: "1"})
+    work = Trace((TraceJob("job", "a", 0.0, 60.0, (plain, devices), 3),))
+    fitted, _ = fitted_to(work, ["a", "b"], Fitting(), known_constraints(document))
+    assert [role.constraints for role in fitted.jobs[0].roles] == [{}, H100]
+    assert [note.partition(" of the trace")[0] for note in fitted.notes] == ["Assumed: pods of 1 job"]
+
+
 # priority classes
 
 
 def test_pods_have_the_priority_class_of_their_job_and_an_unknown_one_is_noted() -> None:
     jobs = [
-        TraceJob(f"job-{name}", "a", 0.0, 60.0, priority_class=name) for name in ("high", "nope", "nope", "")
+        trace_job(f"job-{name}", "a", 0.0, 60.0, priority_class=name) for name in ("high", "nope", "nope", "")
     ]
     jobs = [replace(job, name=f"job-{number}") for number, job in enumerate(jobs)]
     document = {**cluster(), "priorityclasses": [priority_class("high", 100)]}
@@ -249,7 +259,7 @@ def test_pods_have_the_priority_class_of_their_job_and_an_unknown_one_is_noted()
 
 def test_jobs_with_gpus_start_on_the_tainted_nodes_of_the_sample() -> None:
     document = manifests.resolve(sample_document())
-    job = TraceJob("job", "agents", 7200.0, 60.0, requests={"cpu": "8", "memory": "32Gi", GPU: "4"})
+    job = trace_job("job", "agents", 7200.0, 60.0, requests={"cpu": "8", "memory": "32Gi", GPU: "4"})
     fitted, _ = fitted_to(Trace((job,)), leaf_queues(document), Fitting(), known_constraints(document))
-    assert fitted.jobs[0].constraints
-    assert KnownConstraints().of_pod(job.queue, job.requests)[1] == "devices"
+    assert fitted.jobs[0].roles[0].constraints
+    assert KnownConstraints().of_pod(job.queue, job.roles[0].requests)[1] == "devices"

@@ -17,7 +17,8 @@ from planning.forecasts.seeds import (
 )
 from planning.forecasts.workload import Fitting, drawn_from
 from tests.planning.test_forecast_comparisons import replayed, sequential_jobs
-from traces import Trace, TraceJob
+from tests.traces.builders import trace_job
+from traces import Trace
 
 
 def test_intervals_over_seeds_follow_students_t() -> None:
@@ -81,7 +82,7 @@ def test_a_change_within_chance_is_not_clear_and_a_seed_without_jobs_is_skipped(
 
 
 def test_a_drawn_workload_has_the_rate_of_the_window_and_jobs_of_the_trace() -> None:
-    jobs = [TraceJob(f"j{n}", "a" if n % 2 else "b", n * 36.0, 60.0 + n, 1 + n % 3) for n in range(1000)]
+    jobs = [trace_job(f"j{n}", "a" if n % 2 else "b", n * 36.0, 60.0 + n, 1 + n % 3) for n in range(1000)]
     trace = Trace(tuple(jobs))
     fitting = Fitting(queues={"a": "x"}, rest="y", begin=7200.0, end=7200.0 + 14_400.0)
     counts = []

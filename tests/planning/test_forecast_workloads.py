@@ -17,7 +17,8 @@ from planning.forecasts.typed_changes import MOST_TICKS, TypedChange, change_of,
 from planning.forecasts.workload import Fitting, drawn_from, fitted_to, leaf_queues, more_of, own_trace
 from scheduler_core.replay import replay_document
 from tests.builders import Object, conf, job, node, podgroup, pods, queue, scenario
-from traces import Trace, TraceJob
+from tests.traces.builders import trace_job
+from traces import Trace
 
 HOUR = 3600.0
 UUID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
@@ -35,7 +36,7 @@ SCENARIO: Any = scenario(
 def trace(*jobs: tuple[str, float, float | None, int]) -> Trace:
     return Trace(
         tuple(
-            TraceJob(
+            trace_job(
                 f"j{n}", name, at, run, pods=count, min_member=count, requests={"cpu": "1", "memory": "1Gi"}
             )
             for n, (name, at, run, count) in enumerate(jobs)
@@ -142,7 +143,7 @@ def test_the_preview_counts_arrivals() -> None:
 def test_the_preview_sums_the_hours_of_devices() -> None:
     sizes = (("a", 3600.0, 2, "4"), ("a", None, 1, "8"), ("b", 1800.0, 1, "0"))
     jobs = [
-        TraceJob(f"j{n}", of_queue, 0.0, run, pods=count, requests={"nvidia.com/gpu": gpus, "cpu": "1"})
+        trace_job(f"j{n}", of_queue, 0.0, run, pods=count, requests={"nvidia.com/gpu": gpus, "cpu": "1"})
         for n, (of_queue, run, count, gpus) in enumerate(sizes)
     ]
     seen = preview(Trace(tuple(jobs)))

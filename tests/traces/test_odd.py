@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from planning.forecasts.trace_texts import csv_of
+from tests.traces.builders import trace_job
 from tests.traces.test_read import OBJECTS
-from traces import Trace, TraceJob, Unreadable, read_trace
+from traces import Role, Trace, Unreadable, read_trace
 
 PLACES: list[tuple[tuple[str | int, ...], str]] = [
     (("items",), "a list"),
@@ -81,13 +82,13 @@ def test_constraints_that_no_pod_can_have_are_refused(constraints: Any, problem:
 
 def test_columns_that_no_resource_is_called_are_not_read() -> None:
     text = "name,queue,submit_seconds,see http://wiki/x,GPU / node,amd.com/gpu\na,q,1,no,no,2\n"
-    assert [dict(job.requests) for job in read_trace(text).jobs] == [{"amd.com/gpu": "2"}]
+    assert [dict(job.roles[0].requests) for job in read_trace(text).jobs] == [{"amd.com/gpu": "2"}]
 
 
 def test_a_request_called_like_a_column_is_not_written_over_it() -> None:
-    job = TraceJob("a", "q", 0, 30, requests={"queue": "1", "cpu": "2"}, constraints={})
+    job = trace_job("a", "q", 0, 30, requests={"queue": "1", "cpu": "2"}, constraints={})
     (read,) = read_trace(csv_of(Trace((job,)))).jobs
-    assert read == replace(job, requests={"cpu": "2"})
+    assert read == replace(job, roles=(Role(1, {"cpu": "2"}, {}),))
 
 
 @pytest.mark.parametrize("odd", [r"\ud800", r"\u0000", r"\uDEAD"])

@@ -9,7 +9,8 @@ from textwrap import dedent
 
 import pytest
 
-from traces import FORMATS, TraceJob, Unreadable, read_trace
+from tests.traces.builders import trace_job
+from traces import FORMATS, Unreadable, read_trace
 from traces.read import format_of
 
 OWN = """\
@@ -91,34 +92,34 @@ READ = {
     "queuecast": (
         OWN,
         [
-            TraceJob("a", "team", 10, None, 1, 1, {"cpu": "500m", "memory": "1Gi"}),
-            TraceJob("b", "team", 20, 30, 4, 2, {"cpu": "2", "memory": "4Gi", GPU: "1"}, "", "high"),
+            trace_job("a", "team", 10, None, 1, 1, {"cpu": "500m", "memory": "1Gi"}),
+            trace_job("b", "team", 20, 30, 4, 2, {"cpu": "2", "memory": "4Gi", GPU: "1"}, "", "high"),
         ],
     ),
-    "philly": (PHILLY, [TraceJob("p0", "vc1", 5, 100, 2, 2, {GPU: "8"}, "u1")]),
+    "philly": (PHILLY, [trace_job("p0", "vc1", 5, 100, 2, 2, {GPU: "8"}, "u1")]),
     "helios": (
         HELIOS,
         [
-            TraceJob("job-2", "vcB", 0, 30, 1, 1, {"cpu": "3"}, "u2"),
-            TraceJob("job-1", "vcA", 10, 600, 2, 2, {"cpu": "32", GPU: "8"}, "u1"),
+            trace_job("job-2", "vcB", 0, 30, 1, 1, {"cpu": "3"}, "u2"),
+            trace_job("job-1", "vcA", 10, 600, 2, 2, {"cpu": "32", GPU: "8"}, "u1"),
         ],
     ),
-    "acme": (ACME, [TraceJob("job-7", "Pretrain", 0, 3600, 1, 1, {GPU: "8", "cpu": "96"}, "u9")]),
+    "acme": (ACME, [trace_job("job-7", "Pretrain", 0, 3600, 1, 1, {GPU: "8", "cpu": "96"}, "u9")]),
     "openb": (
         OPENB,
         [
-            TraceJob("pod-0", "LS", 10, 80, 1, 1, {"cpu": "12000m", "memory": "16384Mi", GPU: "1"}),
-            TraceJob("pod-1", "BE", 20, None, 1, 1, {"cpu": "6000m", "memory": "12288Mi"}),
+            trace_job("pod-0", "LS", 10, 80, 1, 1, {"cpu": "12000m", "memory": "16384Mi", GPU: "1"}),
+            trace_job("pod-1", "BE", 20, None, 1, 1, {"cpu": "6000m", "memory": "12288Mi"}),
         ],
     ),
-    "swf": (SWF, [TraceJob("job-1", "queue-1", 0, 100, 1, 1, {"cpu": "4", "memory": "4096Ki"}, "user-2")]),
+    "swf": (SWF, [trace_job("job-1", "queue-1", 0, 100, 1, 1, {"cpu": "4", "memory": "4096Ki"}, "user-2")]),
     "philly-json": (
         PHILLY_JSON,
-        [TraceJob("application_1_1", "ee9e8c", 0, 100, 2, 2, {GPU: "2"}, "ce2f4c")],
+        [trace_job("application_1_1", "ee9e8c", 0, 100, 2, 2, {GPU: "2"}, "ce2f4c")],
     ),
     "kubernetes": (
         OBJECTS,
-        [TraceJob("ml/train", "research", 0, 150, 1, 1, {"cpu": "2", "memory": "1Gi"}, "", "high", {})],
+        [trace_job("ml/train", "research", 0, 150, 1, 1, {"cpu": "2", "memory": "1Gi"}, "", "high", {})],
     ),
 }
 

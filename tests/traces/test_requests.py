@@ -12,7 +12,7 @@ from planning.forecasts.trace_texts import csv_of
 from scheduler_core.model.pod import pod_request
 from scheduler_core.resource_list import read_resource_list
 from tests.builders import Object, pod, podgroup
-from traces import read_trace
+from traces import Role, Trace, Unreadable, events_of, read_trace, scaled
 from traces.requests import request_of
 
 RESOURCES: dict[str, list[str]] = {
@@ -51,14 +51,14 @@ def test_the_request_of_a_pod_is_that_of_the_scheduler(seed: int) -> None:
     )
 
 
-def test_a_job_has_the_size_of_most_of_its_pods_and_this_is_noted() -> None:
+def test_pods_of_a_job_that_differ_are_its_roles() -> None:
     selects = {"nodeSelector": {"a": "b"}}
     devices = {"huawei.com/Ascend910": 8, "rdma/hca": 1}
     document = {
         "podgroups": [podgroup("mpi", min_member=3), podgroup("pair"), podgroup("equal")],
         "pods": [
-            pod("launcher", group="mpi", cpu=1),
             *(pod(f"worker-{n}", group="mpi", spec=selects, cpu=4, **devices) for n in "12"),
+            pod("launcher", group="mpi", cpu=1),
             pod("pair-a", group="pair", cpu=1),
             pod("pair-b", group="pair", cpu=2, **devices),
             pod("equal-a", group="equal", cpu=1),
@@ -66,13 +66,70 @@ def test_a_job_has_the_size_of_most_of_its_pods_and_this_is_noted() -> None:
         ],
     }  # fmt: skip
     trace = read_trace(json.dumps(document))
-    jobs = {job.name: job for job in trace.jobs}
-    assert jobs["default/mpi"].requests == {
-        "cpu": "4", "memory": "0", "huawei.com/Ascend910": "8", "rdma/hca": "1",
-    }  # fmt: skip
-    assert (jobs["default/mpi"].pods, jobs["default/mpi"].constraints) == (3, {"nodeSelector": {"a": "b"}})
-    assert jobs["default/pair"].requests["huawei.com/Ascend910"] == "8"
-    assert "Assumed: all pods of 2 jobs request what most of them request." in trace.notes
-    again = read_trace(csv_of(trace))
-    assert [job.requests for job in again.jobs] == [job.requests for job in trace.jobs]
-    assert [job.constraints for job in again.jobs] == [job.constraints for job in trace.jobs]
+    roles = {job.name: job.roles for job in trace.jobs}
+    counted = {"huawei.com/Ascend910": "8", "rdma/hca": "1"}
+    assert roles["default/mpi"] == (
+        Role(1, {"cpu": "1", "memory": "0"}, {}),
+        Role(2, {"cpu": "4", "memory": "0", **counted}, selects),
+    )
+    assert [role.pods for role in roles["default/pair"]] == [1, 1]
+    assert [role.pods for role in roles["default/equal"]] == [2]
+    assert trace.notes == ("Unknown: the run time of 3 unfinished jobs.",)
+    assert read_trace(csv_of(trace)).jobs == trace.jobs
+
+
+ROLES = """\
+name,role,queue,submit_seconds,run_seconds,pods,min_member,cpu,gpu
+train,master,ml,0,60,1,,1,
+train,worker,ml,0,60,4,,8,8
+spark,driver,etl,5,,1,1,1,
+spark,executor,etl,5,,10,1,4,
+"""
+
+
+def test_lines_with_different_roles_are_one_job() -> None:
+    train, spark = read_trace(ROLES).jobs
+    assert (train.pods, train.min_member) == (5, 5)
+    assert (spark.pods, spark.min_member) == (11, 1)
+    events, _ = events_of(Trace((train, spark)))
+    groups = [event["create"]["podgroups"][0]["spec"]["minResources"] for event in events]
+    assert groups == [
+        {"cpu": "33", "memory": str(1056 * 2**30), "nvidia.com/gpu": "32"},
+        {"cpu": "1", "memory": "32Gi"},
+    ]
+    created = [one["metadata"]["name"] for one in events[0]["create"]["pods"]]
+    assert created == [f"train-{number}" for number in range(5)]
+    cpus = [
+        one["spec"]["containers"][0]["resources"]["requests"]["cpu"] for one in events[0]["create"]["pods"]
+    ]
+    assert cpus == ["1", "8", "8", "8", "8"]
+
+
+def test_scaled_jobs_have_more_pods_in_each_role() -> None:
+    train, spark = scaled(read_trace(ROLES), size=1.5).jobs
+    assert [role.pods for role in (*train.roles, *spark.roles)] == [2, 6, 2, 15]
+    assert (train.min_member, spark.min_member) == (8, 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("train,worker,ml,0,60,1,,8,8", "line 3: the job train occurs twice"),
+        ("train,,ml,0,60,1,,8,8", "line 3: the job train occurs twice"),
+        ("train,worker-2,cv,0,60,1,,8,8", "line 3, queue: 'cv' differs from 'ml' in line 2 of the same job"),
+        ("train,w2,ml,0,60,1,2,8,8", "line 3, min_member: '2' differs from '' in line 2 of the same job"),
+        ("train,w2,ml,0,60,1000000,,8,8", "line 2: a job has 1,000,001 pods, more than 1,000,000"),
+    ],
+)
+def test_roles_of_one_job_agree(line: str, problem: str) -> None:
+    header = ROLES.splitlines()[0]
+    with pytest.raises(Unreadable) as caught:
+        read_trace(f"{header}\ntrain,worker,ml,0,60,1,,8,8\n{line}\n")
+    assert [str(one).partition(" (")[0] for one in caught.value.problems] == [problem]
+
+
+def test_other_formats_have_no_roles() -> None:
+    line = "p0,{},5,100,vc1,1,8"
+    header = "job_id,role,submit_s,duration_s,queue,gang,gpu"
+    with pytest.raises(Unreadable, match="occurs twice"):
+        read_trace("\n".join([header, line.format("a"), line.format("b")]))

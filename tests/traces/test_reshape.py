@@ -6,14 +6,15 @@ import pytest
 
 from scheduler_core.replay import metrics, replay_document
 from tests.builders import conf, node, queue, scenario
-from traces import Pattern, Trace, TraceJob, cut, events_of, fitted, generate, mapped, scaled
+from tests.traces.builders import trace_job
+from traces import Pattern, Trace, cut, events_of, fitted, generate, mapped, scaled
 from traces.events import dns_name
 from traces.generate import DAY, HOUR
 
 
 def trace(*submitted: float, queue: str = "q") -> Trace:
     return Trace(
-        tuple(TraceJob(f"j{n}", queue, at, 60.0, pods=2, min_member=2) for n, at in enumerate(submitted))
+        tuple(trace_job(f"j{n}", queue, at, 60.0, pods=2, min_member=2) for n, at in enumerate(submitted))
     )
 
 
@@ -74,7 +75,7 @@ def test_run_times_are_lognormal_around_their_median() -> None:
 
 
 def test_single_queues_are_scaled_apart_and_the_others_together() -> None:
-    jobs = [TraceJob(f"j{n}", "ab"[n % 2], 10.0 * n, 60.0) for n in range(8)]
+    jobs = [trace_job(f"j{n}", "ab"[n % 2], 10.0 * n, 60.0) for n in range(8)]
     whole = Trace(tuple(jobs))
     assert scaled(whole, rate=0.5, rates={"a": 1.0}) == scaled(whole, rate=0.5)
     found = scaled(whole, rates={"a": 2.0})
@@ -108,10 +109,12 @@ def test_a_pattern_fitted_to_any_length_has_the_rate_of_its_trace(hours: int, dr
 
 
 def test_a_drawn_job_copies_a_job_of_the_trace() -> None:
-    large = TraceJob("l", "a", 0, 7200.0, 8, 4, {"nvidia.com/gpu": "8"}, "ann", "high")
-    small = TraceJob("s", "a", 60, 30.0, 1, 1, {"cpu": "1"})
+    large = trace_job("l", "a", 0, 7200.0, 8, 4, {"nvidia.com/gpu": "8"}, "ann", "high")
+    small = trace_job("s", "a", 60, 30.0, 1, 1, {"cpu": "1"})
     drawn = generate([fitted(Trace((large, small)), "a", 600.0)], seconds=3 * HOUR, seed=2).jobs
-    kinds = {(job.pods, job.min_member, job.run_seconds, job.requests.get("cpu", "")) for job in drawn}
+    kinds = {
+        (job.pods, job.min_member, job.run_seconds, job.roles[0].requests.get("cpu", "")) for job in drawn
+    }
     assert kinds == {(8, 4, 7200.0, ""), (1, 1, 30.0, "1")}
     assert len({job.name for job in drawn}) == len(drawn)
 
@@ -122,10 +125,10 @@ def test_an_empty_trace_stays_empty() -> None:
 
 def test_missing_run_times_default_to_the_median_of_the_queue_with_a_note() -> None:
     jobs = (
-        TraceJob("a", "q", 0, 100.0),
-        TraceJob("b", "q", 1, 300.0),
-        TraceJob("c", "q", 2, None),
-        TraceJob("d", "r", 3, None),
+        trace_job("a", "q", 0, 100.0),
+        trace_job("b", "q", 1, 300.0),
+        trace_job("c", "q", 2, None),
+        trace_job("d", "r", 3, None),
     )
     events, notes = events_of(Trace(jobs), default_run_seconds=50)
     runs = [
@@ -156,7 +159,7 @@ def test_a_generated_day_is_replayed() -> None:
 
 
 def test_names_that_collide_in_kubernetes_get_suffixes() -> None:
-    jobs = tuple(TraceJob(name, "q", 0.0, 60.0) for name in ("job_1", "job-1", "Job.1"))
+    jobs = tuple(trace_job(name, "q", 0.0, 60.0) for name in ("job_1", "job-1", "Job.1"))
     events, _ = events_of(Trace(jobs))
     names = [event["create"]["podgroups"][0]["metadata"]["name"] for event in events]
     assert names == ["job-1", "job-1-2", "job-1-3"]
@@ -165,13 +168,13 @@ def test_names_that_collide_in_kubernetes_get_suffixes() -> None:
 
 def test_run_times_keep_every_digit() -> None:
     for seconds, text in ((1_234_567.0, "1234567"), (12_345.678, "12345.678"), (60.0, "60")):
-        events, _ = events_of(Trace((TraceJob("j", "q", 0.0, seconds),)))
+        events, _ = events_of(Trace((trace_job("j", "q", 0.0, seconds),)))
         annotations = events[0]["create"]["podgroups"][0]["metadata"]["annotations"]
         assert annotations["queuecast/run-seconds"] == text
 
 
 def test_a_name_that_is_taken_gets_a_suffix() -> None:
-    events, _ = events_of(Trace((TraceJob("a", "q", 0.0, 60.0),)), taken={"a", "a-2"})
+    events, _ = events_of(Trace((trace_job("a", "q", 0.0, 60.0),)), taken={"a", "a-2"})
     assert events[0]["create"]["podgroups"][0]["metadata"]["name"] == "a-3"
 
 
@@ -180,14 +183,14 @@ def test_a_name_that_is_cut_ends_with_a_letter_or_digit() -> None:
 
 
 def test_the_min_resources_of_a_gang_sum_its_min_member_pods() -> None:
-    job = TraceJob("j", "q", 0.0, 60.0, pods=4, min_member=3, requests={"cpu": "500m", "memory": "1.5Gi"})
+    job = trace_job("j", "q", 0.0, 60.0, pods=4, min_member=3, requests={"cpu": "500m", "memory": "1.5Gi"})
     events, _ = events_of(Trace((job,)))
     spec = events[0]["create"]["podgroups"][0]["spec"]
     assert spec["minResources"] == {"cpu": "1500m", "memory": "4.5Gi"}
 
 
 def test_copies_have_names_that_no_other_job_has() -> None:
-    jobs = (TraceJob("a", "q", 0.0, 1.0), TraceJob("a-copy-1", "q", 10.0, 1.0))
+    jobs = (trace_job("a", "q", 0.0, 1.0), trace_job("a-copy-1", "q", 10.0, 1.0))
     names = [job.name for job in scaled(Trace(jobs), rate=3.0).jobs]
     assert len(set(names)) == 6
     assert names[:3] == ["a", "a-copy-1-more", "a-copy-2"]

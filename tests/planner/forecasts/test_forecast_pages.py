@@ -124,9 +124,9 @@ def test_a_pattern_may_request_any_device(browser: Client) -> None:
         sent = {**typed, "device": device, "devices": devices}
         assert browser.post("/traces/", sent).status_code == 302
     found = [
-        {job.requests.get("nvidia.com/gpu"): job.requests.get("huawei.com/Ascend910")}
+        {role.requests.get("nvidia.com/gpu"): role.requests.get("huawei.com/Ascend910")}
         for trace in WorkloadTrace.objects.order_by("created")
-        for job in read_trace(trace.source.content().decode()).jobs[:1]
+        for role in read_trace(trace.source.content().decode()).jobs[0].roles
     ]
     assert found == [{"8": None}, {None: "2"}, {None: None}]
     for device, devices, shown in (
