@@ -76,11 +76,15 @@ class Forecasting(Connection):
         """Return queues over time, selected by `resource`, `queue`, `begin` and `end`."""
         return dict(self.server.get(f"{self._forecast(forecast)}series/", **params))
 
-    def forecast_compare(self, before: str, after: str) -> Json:
-        """Return which jobs wait longer and shorter in the second forecast."""
-        return dict(
-            self.server.get(f"{self._forecast(before)}comparison/", **{"with": self._known_id(after)})
-        )
+    def forecast_compare(self, before: str, after: str, prices: Mapping[str, Any] | None = None) -> Json:
+        """Return which jobs wait longer and shorter in the second forecast.
+
+        Costs are by these prices, otherwise by those of the workspace.
+        """
+        path, second = f"{self._forecast(before)}comparison/", self._known_id(after)
+        if prices is None:
+            return dict(self.server.get(path, **{"with": second}))
+        return dict(self.server.call("POST", path, {"with": second, "prices": dict(prices)}).json)
 
     def forecast_cost(self, forecast: str, prices: Mapping[str, Any] | None = None) -> Json:
         """Return the cost of each queue by these prices, otherwise by those of the workspace."""

@@ -7,8 +7,33 @@ from planning.units import scale_of
 from queuecast.backend import Json
 from queuecast.shown import Table
 
+MONEY = ("charged", "allocated", "borrowed", "lent", "idle", "lost")
 
-def outcome_tables(found: Json) -> Iterator[Table]:
+
+def forecast_tables(found: Json) -> Iterator[Table]:
+    """Yield verdict, waits, their causes, service, use of the nodes, and costs of a forecast."""
+    rows = [
+        (one["tone"], "" if one["at"] is None else moment_of(one["at"], found["begin"]), one["says"])
+        for one in found["verdict"]
+    ]
+    head = f"Forecast of {found['scenario']} over {spelled(found['end_seconds'])}"
+    yield Table(("", "WHEN", "WHAT"), rows, head, "Nothing happens.")
+    yield waits_table(found["queues"])
+    yield from _outcome_tables(found)
+    if "costs" in found:
+        yield costs_table(found["costs"])
+
+
+def costs_table(found: Json) -> Table:
+    """Return the costs of each queue."""
+    rows = [
+        (one["queue"] or "(no queue)", *(f"{one[part]:,.2f}" for part in MONEY)) for one in found["queues"]
+    ]
+    head = f"Costs in {found['currency']}; the nodes cost {found['nodes']:,.2f}"
+    return Table(("QUEUE", *(part.upper() for part in MONEY)), rows, head)
+
+
+def _outcome_tables(found: Json) -> Iterator[Table]:
     """Yield causes of waits, service of the queues, fairness, and usage of the nodes of a forecast."""
     yield causes_table(found["causes"])
     yield service_table(found["service"], found["begin"])

@@ -1,5 +1,6 @@
 """Local forecasts of scenarios in files."""
 
+import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -9,10 +10,12 @@ from typing import Any
 import manifests
 from manifests.stream import read_documents
 from manifests.unpack import NoText, decoded, unpacked
-from planning.forecasts.clock import duration
+from planning.forecasts.clock import DAY, duration
 from planning.forecasts.costs import Prices
 from planning.forecasts.document import Times, forecast_of
 from planning.forecasts.estimate import estimated
+from planning.forecasts.opening import fitting_of, times_of
+from planning.forecasts.options import DEFAULTS, option_problems
 from planning.forecasts.record import Record, record_of
 from planning.forecasts.trace_texts import Read, read_workload
 from planning.forecasts.workload import Fitting, drawn_from, fitted_to, leaf_queues
@@ -28,12 +31,22 @@ MOST_BYTES = 2 * 10**9
 
 @dataclass(frozen=True)
 class Workload:
-    """A trace with its fitting, and the clock and the changes of a forecast."""
+    """A trace, and the options of forecasts under it, as in `planning.forecasts.options.DEFAULTS`."""
 
     read: Read
+    options: Mapping[str, Any]
     fitting: Fitting
-    times: Times
-    changes: Sequence[Any]
+
+    @classmethod
+    def of(cls, read: Read, options: Mapping[str, Any]) -> "Workload":
+        """Return the workload of a trace under options, of which some may be absent."""
+        whole = {**DEFAULTS, **options}
+        return cls(read, whole, fitting_of(whole))
+
+    @property
+    def times(self) -> Times:
+        """Return the clock of the forecasts."""
+        return times_of(self.options)
 
     def forecast(self, scenario: Json, progress: Progress | None = None) -> Record:
         """Return the forecast of a scenario, or raise Refused with every problem."""
@@ -41,10 +54,15 @@ class Workload:
             document = manifests.resolve(scenario)
         except manifests.Unreadable as error:
             raise Refused(f"The scheduler configuration cannot be read: {error}") from None
+        queues = leaf_queues(document)
+        # Problems of the mapping of queues are those of the window of the trace.
+        wrong = option_problems({**self.options, "rest": ""}, trace_queues=(), queues=queues)
+        if wrong:
+            raise refused(wrong)
         trace, problems = fitted_to(
-            self.read.trace, leaf_queues(document), self.fitting, self.fitting.known_constraints(document)
+            self.read.trace, queues, self.fitting, self.fitting.known_constraints(document)
         )
-        begun, more = forecast_of(document, trace, self.times, self.changes)
+        begun, more = forecast_of(document, trace, self.times, self.options["changes"])
         if problems or more:
             raise refused([*problems, *more])
 
@@ -110,6 +128,38 @@ def factors(words: Sequence[str]) -> dict[str, float]:
         if not 0 < found[queue] < 1e6:
             raise Refused(f"--rate-of: {text!r} is not a factor above 0.")
     return found
+
+
+def targets_of(args: argparse.Namespace) -> dict[str, float]:
+    """Return the wait targets of the command line, in seconds."""
+    return {queue: seconds(text, "--target") for queue, text in pairs(args.target, "--target").items()}
+
+
+def require_prices(args: argparse.Namespace) -> None:
+    """Raise Refused if a chargeback is requested without prices."""
+    if args.chargeback and not args.prices:
+        raise Refused("--chargeback requires --prices.")
+
+
+def workload_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of the command line that concern workload and clock, as options of the API."""
+    lengths = {
+        "horizon": DAY, "period": 1.0, "start_delay": 0.0, "termination": None, "checkpoint": 0.0,
+        "restore": 0.0,
+    }  # fmt: skip
+    options: dict[str, Any] = {}
+    for name, default in lengths.items():
+        text = getattr(args, name)
+        options[f"{name}_seconds"] = default if text is None else seconds(text, f"--{name.replace('_', '-')}")
+    options["window_begin_seconds"] = 0.0 if args.begin is None else seconds(args.begin, "--begin")
+    same = ("evicted", "rest", "rate", "size", "run_time", "node_constraints")
+    return {
+        **options,
+        **{name: getattr(args, name) for name in same},
+        "queues": pairs(args.map, "--map"),
+        "rates": factors(args.rate_of),
+        "changes": changes(args.changes_file),
+    }
 
 
 def changes(path: Path | None) -> list[Any]:

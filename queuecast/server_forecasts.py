@@ -2,16 +2,17 @@
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from planning.forecasts.clock import DAY, moment_of, spelled
-from planning.forecasts.costs import Costs, QueueCost, chargeback_csv
+from planning.forecasts.chargeback import chargeback_csv
+from planning.forecasts.clock import spelled
+from planning.forecasts.costs import Costs, Prices, QueueCost
 from queuecast.backend import Backend, Json
 from queuecast.client import Client, on_server
-from queuecast.forecast_tables import comparison, outcome_tables, time_text, waits_table
-from queuecast.forecasts import changes, factors, pairs, prices, seconds
+from queuecast.forecast_tables import comparison, costs_table, forecast_tables, time_text
+from queuecast.forecasts import prices, require_prices, seconds, targets_of, workload_options
 from queuecast.plans import contents
 from queuecast.problems import Refused
 from queuecast.shown import Output, Table
@@ -25,7 +26,6 @@ LOCAL_ONLY = {
     "starves_after": "--starves-after",
 }
 _PARTS = ("queues", "utilisation", "resources", "causes", "service", "fairness", "churn")
-MONEY = ("charged", "allocated", "borrowed", "lent", "idle", "lost")
 
 
 def forecast(backend: Backend, args: argparse.Namespace) -> Output:
@@ -37,7 +37,8 @@ def forecast(backend: Backend, args: argparse.Namespace) -> Output:
         )
     if args.trace is None:
         raise Refused("Name a workload with --trace: a file, or a trace of the server.")
-    options, trace = _options(args), _trace(client, args)
+    require_prices(args)
+    options, listed, trace = _options(args), _as_body(prices(args.prices)), _trace(client, args)
     begun = [client.forecast_start(name, trace=trace, **options) for name in args.scenarios]
     if args.no_wait:
         return _states(begun, "begun")
@@ -47,18 +48,17 @@ def forecast(backend: Backend, args: argparse.Namespace) -> Output:
             over.append(client.forecast_wait(one["id"], progress))
     if any(one["state"] != "succeeded" for one in over):
         return _states(over, "over")
-    listed = _prices(args)
     data = [_forecast_data(client, one, name, listed) for name, one in zip(args.scenarios, over, strict=True)]
-    parts: list[Table | str] = [part for one in data for part in _shown(one)]
+    parts: list[Table | str] = [part for one in data for part in forecast_tables(one)]
     for one in data[1:]:
-        found = client.forecast_compare(data[0]["id"], one["id"])
+        found = client.forecast_compare(data[0]["id"], one["id"], listed)
         one["compared"] = {
             "says": found["sentence"],
             **{part: found[part] for part in ("queues", "fairness", "seeds")},
         }
         parts += comparison(data[0]["scenario"], one["scenario"], found)
     if args.chargeback:
-        _charge(data[0].get("costs"), args)
+        _charge(data[0]["costs"], args)
     return Output(data, parts, notes=[note for one in over for note in one["notes"]])
 
 
@@ -73,28 +73,9 @@ def _trace(client: Client, args: argparse.Namespace) -> str:
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of the command line as options of the API."""
-    lengths = {
-        "horizon": DAY, "period": 1.0, "start_delay": 0.0, "termination": None, "checkpoint": 0.0,
-        "restore": 0.0,
-    }  # fmt: skip
-    options: dict[str, Any] = {}
-    for name, default in lengths.items():
-        text = getattr(args, name)
-        options[f"{name}_seconds"] = default if text is None else seconds(text, f"--{name.replace('_', '-')}")
-    options["window_begin_seconds"] = 0.0 if args.begin is None else seconds(args.begin, "--begin")
-    same = ("evicted", "rest", "rate", "size", "run_time", "node_constraints")
-    options |= {name: getattr(args, name) for name in same}
-    options |= {
-        "queues": pairs(args.map, "--map"),
-        "rates": factors(args.rate_of),
-        "seeds": args.seeds,
-        "changes": changes(args.changes_file),
-    }
-    if args.target:
-        wanted = pairs(args.target, "--target")
-        options["targets"] = {queue: seconds(text, "--target") for queue, text in wanted.items()}
-    return options
+    """Return the options of the command line as options of the API; without targets, the scenario's apply."""
+    options = {**workload_options(args), "seeds": args.seeds}
+    return {**options, "targets": targets_of(args)} if args.target else options
 
 
 def _forecast_data(client: Client, over: Json, name: str, listed: Json | None) -> Json:
@@ -162,7 +143,7 @@ def forecast_show(backend: Backend, args: argparse.Namespace) -> Output:
     if one["state"] != "succeeded":
         return _states([one], "over")
     data = _forecast_data(client, one, args.forecast, None)
-    return Output(data, list(_shown(data)), notes=one["notes"])
+    return Output(data, list(forecast_tables(data)), notes=one["notes"])
 
 
 def forecast_jobs(backend: Backend, args: argparse.Namespace) -> Output:
@@ -216,10 +197,10 @@ def forecast_compare(backend: Backend, args: argparse.Namespace) -> Output:
 
 def forecast_cost(backend: Backend, args: argparse.Namespace) -> Output:
     """Show the cost of each queue under the prices of a file, else under those of the workspace."""
-    found = on_server(backend, "forecasts cost").forecast_cost(args.forecast, _prices(args))
+    found = on_server(backend, "forecasts cost").forecast_cost(args.forecast, _as_body(prices(args.prices)))
     if args.chargeback:
         _charge(found, args)
-    return Output(found, [_costs(found)])
+    return Output(found, [costs_table(found)])
 
 
 def forecast_moment(backend: Backend, args: argparse.Namespace) -> Output:
@@ -229,37 +210,13 @@ def forecast_moment(backend: Backend, args: argparse.Namespace) -> Output:
     return Output(found, [Table(("ID", "NAME"), [(found["id"], found["name"])])])
 
 
-def _prices(args: argparse.Namespace) -> Json | None:
-    listed = prices(args.prices)
+def _as_body(listed: Prices | None) -> Json | None:
     if listed is None:
         return None
     return {"pools": listed.pools, "resources": listed.resources, "currency": listed.currency}
 
 
-def _charge(found: Json | None, args: argparse.Namespace) -> None:
-    if found is None:
-        raise Refused("--chargeback requires --prices.")
+def _charge(found: Json, args: argparse.Namespace) -> None:
     rows = [QueueCost(**{name: row[name] for name in QueueCost.__annotations__}) for row in found["queues"]]
     held = Costs(tuple(rows), found["nodes"], found["pools"], found["currency"])
     args.chargeback.write_text(chargeback_csv(held), encoding="utf-8")
-
-
-def _shown(found: Json) -> Iterator[Table | str]:
-    rows = [
-        (one["tone"], "" if one["at"] is None else moment_of(one["at"], found["begin"]), one["says"])
-        for one in found["verdict"]
-    ]
-    head = f"Forecast of {found['scenario']} over {spelled(found['end_seconds'])}"
-    yield Table(("", "WHEN", "WHAT"), rows, head, "Nothing happens.")
-    yield waits_table(found["queues"])
-    yield from outcome_tables(found)
-    if "costs" in found:
-        yield _costs(found["costs"])
-
-
-def _costs(found: Json) -> Table:
-    rows = [
-        (one["queue"] or "(no queue)", *(f"{one[part]:,.2f}" for part in MONEY)) for one in found["queues"]
-    ]
-    head = f"Costs in {found['currency']}; the nodes cost {found['nodes']:,.2f}"
-    return Table(("QUEUE", *(part.upper() for part in MONEY)), rows, head)

@@ -197,11 +197,11 @@ def _queue(queue: str, pairs: Sequence[JobPair]) -> QueueComparison:
     )
 
 
-def cost_against_benefit(found: Comparison, before: Costs | None = None, after: Costs | None = None) -> str:
+def cost_against_benefit(found: Comparison, paid: tuple[Costs, Costs] | None = None) -> str:
     """Return one sentence on the additional cost of the second plan, and the waits that it saves.
 
-    A plan costs nodes and lost run time. The nodes are left out without prices, and where the forecasts do
-    not cover the same time.
+    A plan costs nodes and lost run time. The nodes are left out without `paid`, the costs of both by the same
+    prices, and where the forecasts do not cover the same time.
     """
     gained = found.hours
     if not any(pair.differs for pair in found.pairs):
@@ -223,8 +223,9 @@ def cost_against_benefit(found: Comparison, before: Costs | None = None, after: 
         if abs(lost) < 1.0
         else f" and loses {spelled(abs(lost))} {'more' if lost > 0 else 'less'} run time to evictions"
     )
-    if before is None or after is None or not found.lasts_as_long:
+    if paid is None or not found.lasts_as_long:
         return f"This change {waiting}{losing}{but}."
+    before, after = paid
     more = after.nodes - before.nodes
     price = (
         "costs the same"

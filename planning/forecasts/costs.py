@@ -6,10 +6,8 @@ its resources. A resource has one price at any moment: the average over the node
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -268,33 +266,3 @@ def divided(allocated: Floats, deserved: Floats, capacity: Floats) -> dict[str, 
 def _part(some: Floats, whole: Floats) -> Floats:
     part: Floats = np.divide(some, whole, out=np.zeros_like(whole), where=whole > 0)
     return part
-
-
-COLUMNS = ("queue", "charged", "allocated", "borrowed", "lent", "idle", "lost")
-
-
-def chargeback(found: Costs) -> list[dict[str, Any]]:
-    """Return one row per queue with its charge and the parts of it, with hours by resource."""
-    resources = sorted({name for row in found.queues for name in row.resource_hours})
-    return [
-        {
-            **{column: getattr(row, column) for column in COLUMNS},
-            "currency": found.currency,
-            **{_hours(name): row.resource_hours.get(name, 0.0) for name in resources},
-        }
-        for row in found.queues
-    ]
-
-
-def chargeback_csv(found: Costs) -> str:
-    """Return the rows of `chargeback` as CSV, with a header."""
-    rows: Sequence[Mapping[str, Any]] = chargeback(found)
-    file = StringIO()
-    writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({**row, "queue": row["queue"] or "(no queue)"} for row in rows)
-    return file.getvalue()
-
-
-def _hours(resource: str) -> str:
-    return {"cpu": "core_hours", "memory": "gib_hours"}.get(resource, f"{resource} hours")

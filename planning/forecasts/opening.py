@@ -73,7 +73,7 @@ def forecast_document(
 ) -> tuple[Json, list[str]]:
     """Return the document of a replay, and the assumptions about its workload. Raises NoForecast."""
     try:
-        given, fitting = read_trace(workload), _fitting(options)
+        given, fitting = read_trace(workload), fitting_of(options)
     except Unreadable as error:
         raise NoForecast(f"The trace cannot be read: {error.problems[0]}.") from None
     if seed:
@@ -98,7 +98,7 @@ def document_under(
         document = manifests.resolve(dict(scenario))
     except manifests.Unreadable as error:
         raise NoForecast(f"The scheduler configuration cannot be read: {error}.") from None
-    times, fitting = _times(options), fitting or _fitting(options)
+    times, fitting = times_of(options), fitting or fitting_of(options)
     arrivals, problems = (shared or Shared()).arrivals(work, document, fitting, times)
     if not problems:
         forecast, problems = forecast_with(document, arrivals, times, options["changes"])
@@ -111,7 +111,8 @@ def document_under(
     return whole, list(forecast.notes)
 
 
-def _fitting(options: Json) -> Fitting:
+def fitting_of(options: Json) -> Fitting:
+    """Return how the options of a forecast fit its trace."""
     begin = float(options["window_begin_seconds"])
     return Fitting(
         queues=options["queues"],
@@ -126,7 +127,8 @@ def _fitting(options: Json) -> Fitting:
     )
 
 
-def _times(options: Json) -> Times:
+def times_of(options: Json) -> Times:
+    """Return the clock that the options of a forecast describe."""
     termination = options["termination_seconds"]
     return Times(
         horizon=float(options["horizon_seconds"]),

@@ -150,7 +150,7 @@ class _World:
             return "?by=queue"
         if route.name == "api:run-decision-groups":
             return "?by=action"
-        if route.name == "api:forecast-comparison":
+        if route.method == "get" and route.name == "api:forecast-comparison":
             return f"?with={self._named['forecast_id']}"
         if route.name == "planner:reach":
             return "?figure=deserved&queue=waits&resource=cpu"

@@ -49,6 +49,7 @@ WRITE_NOTHING = {
     ("planner:import", "post"), ("planner:import-save", "post"), ("planner:run-job-try", "post"),
     ("planner:forecast-changes", "post"),
     ("api:conf-lint", "post"), ("api:forecast-cost", "post"), ("login-code", "post"),
+    ("api:forecast-comparison", "post"),
     ("api:scenario-preview", "post"), ("planner:queues-preview", "post"),
 }  # fmt: skip
 """A preview, a save without one, a try without a search, checks of a text, a code without a password."""

@@ -115,6 +115,10 @@ def bodies(run: Run) -> dict[tuple[str, str], Any]:
         ("delete", "forecast"): None,
         ("post", "forecast-moment"): {"at": 60},
         ("post", "forecast-cost"): {"resources": {"cpu": 0.03}},
+        ("post", "forecast-comparison"): {
+            "with": str(forecast_done(factories.forecast(run.scenario)).pk),
+            "prices": {},
+        },
         ("put", "prices"): {"resources": {"cpu": 0.05}},
         ("post", "forecast-backtests"): {"snapshot": str(later_snapshot().pk)},
         ("post", "experiments"): {**factories.SWEEP, "scenario": str(run.scenario_id)},

@@ -64,8 +64,8 @@ def test_a_longer_forecast_is_compared_until_the_end_of_the_shorter_one() -> Non
     longer = {**document, "replay": {**document["replay"], "horizon_seconds": 1200}}
     found = compared(replayed(document), replayed(longer))
     assert (found.evictions, found.lost) == ((20, 20), (19, 19))
-    costs = [Costs((), nodes, {}, "USD") for nodes in (10.0, 20.0)]
-    assert cost_against_benefit(found, *costs) == "This change leaves all waits unchanged."
+    paid = Costs((), 10.0, {}, "USD"), Costs((), 20.0, {}, "USD")
+    assert cost_against_benefit(found, paid) == "This change leaves all waits unchanged."
 
 
 def test_waits_that_move_between_jobs_are_a_change() -> None:
@@ -109,7 +109,7 @@ def test_jobs_of_only_one_forecast_are_named() -> None:
 def test_the_sentence_states_the_cost_and_the_benefit() -> None:
     found = compared(replayed(sequential_jobs(100)), replayed(sequential_jobs(100, cores=2)))
     cheap, dear = (Costs((), nodes, {}, "EUR") for nodes in (10.0, 20.0))
-    says = cost_against_benefit(found, cheap, dear)
+    says = cost_against_benefit(found, (cheap, dear))
     assert says.startswith("This change costs 10.00 EUR, saves 41 min")
     assert cost_against_benefit(
         compared(replayed(sequential_jobs(100, cores=2)), replayed(sequential_jobs(100)))

@@ -8,7 +8,8 @@ from io import StringIO
 import numpy as np
 import pytest
 
-from planning.forecasts.costs import Prices, chargeback, chargeback_csv, costs, divided
+from planning.forecasts.chargeback import chargeback, chargeback_csv
+from planning.forecasts.costs import Prices, costs, divided
 from planning.forecasts.record import record_of
 from scheduler_core.replay import replay_document
 from tests.builders import conf, node, podgroup, pods, queue, scenario

@@ -30,6 +30,7 @@ COMMANDS = {
     "forecasts_list": "forecasts list",
     "forecasts_retrieve": "forecasts wait",
     "forecasts_cancel_create": "forecasts cancel",
+    "forecasts_comparison_create": "forecast",
     "forecasts_comparison_retrieve": "forecasts compare",
     "forecasts_cost_create": "forecasts cost",
     "forecasts_evictions_list": "forecasts evictions",

@@ -95,7 +95,7 @@ def test_two_scenarios_are_compared_under_the_same_workload(
 
 def test_several_seeds_give_intervals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, second = json_output(capsys, "forecast", "plan", "small", *WORK, "--seeds", "3")
-    of_a = next(one for one in second["seeds"] if one["queue"] == "a")
+    of_a = next(one for one in second["compared"]["seeds"] if one["queue"] == "a")
     change = of_a["p95"]["change"]
     assert change["seeds"] == 3
     assert change["low"] <= change["mean"] <= change["high"]
@@ -135,12 +135,19 @@ def test_the_same_forecast_gives_the_same_output(folder: Path, capsys: pytest.Ca
         (("--trace", "trace.csv"), "elsewhere"),
         ((*WORK, "--map", "a=nope"), "nope"),
         ((*WORK, "--map", "nope=a"), "the trace has no queue 'nope'"),
-        ((*WORK, "--horizon", "0"), "--horizon"),
+        ((*WORK, "--horizon", "0"), "horizon_seconds: error: horizon_seconds is out of range"),
         ((*WORK, "--horizon", "soon"), "soon"),
         ((*WORK, "--map", "a"), "NAME=VALUE"),
         ((*WORK, "--prices", "changes.yaml"), "mapping"),
         ((*WORK, "--changes", "prices.yaml"), "list of changes"),
         ((*WORK, "--chargeback", "x.csv"), "--prices"),
+        (
+            (*WORK, "--target", "nope=1m"),
+            "targets.nope: error: The scenario has no queue 'nope' that takes jobs",
+        ),
+        ((*WORK, "--target", "a=0"), "targets.a: error: The wait target of a is out of range"),
+        ((*WORK, "--period", "0"), "period_seconds: error: period_seconds is out of range"),
+        ((*WORK, "--seeds", "3"), "name two or more"),
         (("--trace", "cluster.json", "--rest", "b"), "no job"),
     ],
 )
@@ -208,7 +215,7 @@ def test_finished_jobs_of_a_snapshot_are_a_trace(folder: Path, capsys: pytest.Ca
     capsys.readouterr()
     run_local("trace", "own", "done")
     (row,) = csv.DictReader(StringIO(capsys.readouterr().out))
-    assert (row["name"], row["queue"], row["run_seconds"], row["cpu"]) == ("default-job", "a", "60", "2")
+    assert (row["name"], row["queue"], row["run_seconds"], row["cpu"]) == ("default/job", "a", "60", "2")
 
 
 def clock(seconds: int) -> str:

@@ -1,6 +1,7 @@
 """Forecast commands on a server: traces, targets, verdict, jobs, comparison, cost, by names."""
 
 import csv
+import json
 import threading
 from io import StringIO
 from pathlib import Path
@@ -11,6 +12,7 @@ from planner.forecasts.models import Forecast, WaitTarget, WorkloadTrace
 from planner.forecasts.selectors.forecasts import record_of
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.branches import scenario_branch
+from planner.scenarios.services.scenarios import scenario_create
 from planning.forecasts.costs import Prices, costs
 from planning.forecasts.figures import job_rows
 from queuecast.__main__ import main
@@ -105,10 +107,45 @@ def test_a_forecast_is_awaited_and_shows_its_verdict_jobs_and_costs(
         assert len(lines) == 1 + len(found[part])
 
 
-def work_until_over() -> None:
+def test_a_forecast_has_the_same_data_on_a_server_and_without(
+    plan: Scenario, today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    timed = {**factories.cluster(), "now": "2026-01-01T00:00:30Z"}
+    for name in ("first", "second"):
+        scenario_create(snapshot=factories.snapshot(timed), name=name)
+    Path("cluster.json").write_text(json.dumps({**timed, "scheduler_conf": factories.CONF}))
+    Path("prices.yaml").write_text("resources: {cpu: 0.04}\ncurrency: EUR\n")
+    text_output(capsys, "import", "cluster.json", "--name", "prod", "--local")
+    for name in ("first", "second"):
+        text_output(capsys, "scenario", "create", name, "--snapshot", "prod", "--local")
+    for where in ((), ("--local",)):
+        text_output(capsys, "node", "add", "second", "--like", "n0", *where)
+    both = (
+        "first",
+        "second",
+        "--horizon",
+        "1h",
+        "--period",
+        "10s",
+        "--rest",
+        "waits",
+        "--target",
+        "waits=1m",
+    )
+    both = (*both, "--prices", "prices.yaml", "--seeds", "2")
+    local = json_output(capsys, "forecast", *both, "--trace", "today.csv", "--local")
+    worker = threading.Thread(target=work_until_over, args=(2,))
+    worker.start()
+    served = json_output(capsys, "forecast", *both, "--trace", "today")
+    worker.join()
+    assert "costs 0.32 EUR" in served[1]["compared"]["says"]
+    assert [{name: one[name] for name in one if name != "id"} for one in served] == local
+
+
+def work_until_over(forecasts: int = 1) -> None:
     from django.db import connection
 
-    while not Forecast.objects.filter(state__in=Forecast.OVER).exists():
+    while Forecast.objects.filter(state__in=Forecast.OVER).count() < forecasts:
         execute_queued_work()
     connection.close()
 

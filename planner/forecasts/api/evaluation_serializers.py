@@ -17,6 +17,16 @@ class PricesSerializer(Body):
     currency = serializers.CharField(max_length=10, default="USD")
 
 
+class PricedComparison(Body):
+    """A forecast to compare with, and the prices for the costs of both."""
+
+    prices = PricesSerializer()
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields; the name of one is a keyword of Python."""
+        return {**super().get_fields(), "with": serializers.UUIDField(help_text="The later forecast.")}
+
+
 class QueueCostSerializer(serializers.Serializer[Any]):
     """The cost of a queue over a forecast; an empty name is idle capacity that no queue deserves."""
 

@@ -1,6 +1,5 @@
 """API calls about a finished forecast: a moment as a scenario, comparison, cost, backtests."""
 
-from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -24,6 +23,7 @@ from planner.forecasts.api.evaluation_serializers import (
     BacktestCreate,
     BacktestSerializer,
     CostsSerializer,
+    PricedComparison,
     PricesSerializer,
 )
 from planner.forecasts.api.forecasts import OF_LISTS, PAGE, PAGE_SIZE, ForecastTable, ForecastView
@@ -31,13 +31,15 @@ from planner.forecasts.api.serializers import MomentOpen
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.backtests import backtests_beside
 from planner.forecasts.selectors.forecasts import changes_over_seeds, get_forecast, record_of
-from planner.forecasts.selectors.prices import costs_of, prices_of
+from planner.forecasts.selectors.prices import costs_of, costs_of_both, prices_of
 from planner.forecasts.services.backtests import backtest_create
 from planner.forecasts.services.moments import moment_open
 from planner.forecasts.services.prices import prices_set
+from planning.forecasts.chargeback import costs_body
 from planning.forecasts.comparison import compared, cost_against_benefit
 from planning.forecasts.costs import Costs, Prices, costs
 
+WITH = OpenApiParameter("with", OpenApiTypes.UUID, required=True, description="The later forecast.")
 LONGEST = 1000
 """The most pairs of jobs in a response, largest differences first; a table has all."""
 
@@ -67,42 +69,54 @@ class ForecastComparison(ForecastTable):
     rows_in = "pairs"
     parameters = ("with",)
 
-    @extend_schema(
-        responses=answers({200: ForecastComparisonSerializer}, 404, 422),
-        parameters=[
-            OpenApiParameter("with", OpenApiTypes.UUID, required=True, description="The later forecast.")
-        ],
-    )
+    @extend_schema(responses=answers({200: ForecastComparisonSerializer}, 404, 422), parameters=[WITH])
     def get(self, request: Request, forecast_id: UUID) -> Response:
         """Return which jobs wait longer and shorter in another forecast, job by job."""
         before = self.ended()
         try:
-            after = get_forecast(self.user, UUID(request.query_params.get("with", "")))
+            after = UUID(request.query_params.get("with", ""))
         except ValueError:
             raise ValidationError({"with": [ErrorDetail("Name a forecast by its id.", "invalid")]}) from None
+        return self._compared(request, before, after, prices_of(before.workspace))
+
+    @extend_schema(
+        request=PricedComparison, responses=answers({200: ForecastComparisonSerializer}, 400, 404, 422)
+    )
+    def post(self, request: Request, forecast_id: UUID) -> Response:
+        """Return the same with costs by the given prices; nothing is stored."""
+        before = self.ended()
+        serializer = PricedComparison(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        given = serializer.validated_data
+        return self._compared(request, before, given["with"], Prices(**given["prices"]))
+
+    def _compared(self, request: Request, before: Forecast, other: UUID, prices: Prices | None) -> Response:
+        try:
+            after = get_forecast(self.user, other)
         except Forecast.DoesNotExist:
             raise NotFound from None
         if after.state != Forecast.State.SUCCEEDED:
             raise NotFound(f"The forecast is {after.state} and has no result.", "no_result")
         found = compared(record_of(before), record_of(after))
         pairs = sorted(found.pairs, key=lambda pair: (-abs(pair.longer), pair.job))
-        paid = [costs_of(forecast) if found.lasts_as_long else None for forecast in (before, after)]
+        paid = costs_of_both(before, after, prices)
         body: dict[str, Any] = {
             **{name: getattr(found, name) for name in ("hours", "queues", "only_before", "only_after")},
             "evictions": found.evictions,
             "lost": found.lost,
             "fairness": found.fairness,
-            "sentence": cost_against_benefit(found, *paid),
-            "cost": _paid(*paid),
+            "sentence": cost_against_benefit(found, paid),
+            "cost": _paid(paid),
             "seeds": changes_over_seeds(before, after),
             "pairs": pairs if is_table(request) else pairs[:LONGEST],
         }
         return Response(ForecastComparisonSerializer(body).data)
 
 
-def _paid(before: Costs | None, after: Costs | None) -> dict[str, Any] | None:
-    if before is None or after is None:
+def _paid(paid: tuple[Costs, Costs] | None) -> dict[str, Any] | None:
+    if paid is None:
         return None
+    before, after = paid
     nodes = {"before": before.nodes, "after": after.nodes, "change": after.nodes - before.nodes}
     return {"currency": after.currency, **nodes}
 
@@ -187,6 +201,4 @@ class ForecastCost(ForecastTable):
 
 
 def _body(found: Costs) -> dict[str, Any]:
-    rows = [{**asdict(row), "charged": row.charged} for row in found.queues]
-    body = {"currency": found.currency, "nodes": found.nodes, "pools": found.pools, "queues": rows}
-    return CostsSerializer(body).data
+    return CostsSerializer(costs_body(found)).data

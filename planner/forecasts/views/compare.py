@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 from planner.forecasts.forms.forecasts import FACTORS, TIMES
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import changes_over_seeds, two_forecasts
-from planner.forecasts.selectors.prices import costs_of
+from planner.forecasts.selectors.prices import costs_of_both, prices_of
 from planner.web.templatetags.quantities import counted
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
@@ -59,11 +59,11 @@ def _value_text(name: str, value: Any) -> str:
     return exact(value) if isinstance(value, (int, float)) else value or "none"
 
 
-def bills(before: Costs | None, after: Costs | None) -> list[tuple[str, QueueCost, QueueCost]]:
+def bills(paid: tuple[Costs, Costs] | None) -> list[tuple[str, QueueCost, QueueCost]]:
     """Return the costs of each queue in both forecasts, the largest change first; empty without prices."""
-    if before is None or after is None:
+    if paid is None:
         return []
-    first, second = ({row.queue: row for row in one.queues} for one in (before, after))
+    first, second = ({row.queue: row for row in one.queues} for one in paid)
     nothing = QueueCost("", 0.0, 0.0, 0.0, 0.0, 0.0, {})
     found = [
         (name, first.get(name, nothing), second.get(name, nothing)) for name in sorted({*first, *second})
@@ -91,7 +91,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     different = [pair for pair in found.pairs if pair.differs]
     pairs = sorted(different, key=lambda pair: (-abs(pair.longer), pair.job))
     queues = sorted(found.queues, key=lambda row: (-(row.longer + row.shorter), row.queue))
-    paid = [costs_of(forecast) if found.lasts_as_long else None for forecast in (before, after)]
+    paid = costs_of_both(before, after, prices_of(before.workspace))
     context = {
         "before": before,
         "after": after,
@@ -99,9 +99,9 @@ def compare(request: HttpRequest) -> HttpResponse:
         "queues": Listing(queues, name="queues", params=request.GET),
         "same_work": before.workload_id == after.workload_id,
         "options": list(options_that_differ(before, after)),
-        "sentence": cost_against_benefit(found, *paid),
-        "paid": paid if all(paid) else None,
-        "bills": Listing(bills(*paid), name="costs", params=request.GET),
+        "sentence": cost_against_benefit(found, paid),
+        "paid": paid,
+        "bills": Listing(bills(paid), name="costs", params=request.GET),
         "seeds": changes_over_seeds(before, after),
         "jobs": Listing(pairs, name="page", params=request.GET),
     }

@@ -10,6 +10,8 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
+from planner.accounts.models import Role, User
+from planner.accounts.services.workspaces import workspace_create
 from planner.clusters.models import Snapshot
 from planner.forecasts.models import Backtest, Forecast, NodePrices, WorkloadTrace
 from planner.forecasts.selectors.forecasts import record_of
@@ -138,11 +140,32 @@ def test_a_comparison_states_the_cost_of_its_benefit(browser: Client, api: APICl
     larger = forecast_done(factories.forecast(factories.scenario(document=document), under=done.trace))
     pool = record_of(done).pools[0].name
     browser.post(f"/forecasts/{done.pk}/prices/", {f"pools.{pool}": "2"})
-    body = api.get(f"/api/v1/forecasts/{done.pk}/comparison/?with={larger.pk}").json()["sentence"]
-    assert body.startswith("This change costs 2.00 USD,")
+    says = api.get(f"/api/v1/forecasts/{done.pk}/comparison/?with={larger.pk}").json()["sentence"]
+    assert says.startswith("This change costs 2.00 USD,")
     shown = text_of(browser, f"/forecasts/compare/?forecasts={done.pk}&forecasts={larger.pk}")
-    assert body in shown
+    assert says in shown
     assert "All nodes 4.00 6.00" in shown
+    body = {"with": str(larger.pk), "prices": {"pools": {pool: 3}}}
+    priced = api.post(f"/api/v1/forecasts/{done.pk}/comparison/", body)
+    assert priced.json()["cost"] == {"currency": "USD", "before": 6.0, "after": 9.0, "change": 3.0}
+    assert priced.json()["sentence"].startswith("This change costs 3.00 USD,")
+
+
+def test_forecasts_of_two_workspaces_are_compared_by_the_prices_of_the_first(
+    browser: Client, api: APIClient, done: Forecast
+) -> None:
+    later = forecast_done(factories.forecast(done.scenario, under=done.trace))
+    other = workspace_create(
+        name="other", user=User.objects.get(username="editor").acting(Role.ADMIN)
+    ).workspace
+    Forecast.objects.filter(pk=later.pk).update(workspace=other)
+    for workspace, price, currency in ((done.workspace, 0.5, "USD"), (other, 7.0, "EUR")):
+        NodePrices.objects.create(workspace=workspace, resources={"cpu": price}, currency=currency)
+    cost = api.get(f"/api/v1/forecasts/{done.pk}/comparison/?with={later.pk}").json()["cost"]
+    assert (cost["currency"], cost["change"]) == ("USD", 0.0)
+    assert "costs the same" in text_of(
+        browser, f"/forecasts/compare/?forecasts={done.pk}&forecasts={later.pk}"
+    )
 
 
 def test_a_backtest_measures_how_much_later_jobs_started(
