@@ -13,6 +13,7 @@ from queuecast.core import faults
 from queuecast.effects import Effects
 from queuecast.followed import followed
 from queuecast.forecast_commands import requested_workload
+from queuecast.forecast_rules import FORECAST_RULES
 from queuecast.plans import Source, contents, read_bytes, read_changes
 from queuecast.problems import Refused, Rejected, problem, refusal
 from queuecast.rules import Rules
@@ -68,13 +69,14 @@ def _report(args: argparse.Namespace, backend: Backend) -> Json:
     plan = followed(snapshot, plan)
     effects = Effects.of(snapshot, plan)
     if rules.need_a_forecast:
-        effects = effects.with_forecast(_forecast(args, plan))
+        before = _forecast(args, snapshot) if rules.compare_forecasts else None
+        effects = effects.with_forecasts(_forecast(args, plan), before)
     return effects.report(rules.evaluate(effects.outcomes), place, refused_updates(snapshot, plan))
 
 
 def _forecast(args: argparse.Namespace, plan: Json) -> Record:
     if args.trace is None:
-        raise Refused("wait_p95, no_loop and lost_hours_at_most require a workload: name it with --trace.")
+        raise Refused(f"{', '.join(FORECAST_RULES)} require a workload: name it with --trace.")
     with progress_line("forecast") as progress:
         return requested_workload(args).forecast(plan, progress)
 

@@ -8,11 +8,11 @@ import manifests
 from manifests.differences import differences, leaves
 from planning.documents import clock_of
 from planning.forecasts.record import Record
+from queuecast.compared import Compared
 from queuecast.core import introduced, simulate
 from queuecast.exported import exported
 from queuecast.outcome import Outcome, Victim
 from queuecast.problems import Json, errors_of, problem
-from queuecast.rule_checks import Compared
 from queuecast.rules import Verdict
 from queuecast.shown import figures
 
@@ -49,9 +49,9 @@ class Effects:
         outcomes = Compared(after, Outcome.of(simulate(base), base), Outcome.of(result, after))
         return cls(before, after, outcomes)
 
-    def with_forecast(self, record: Record) -> "Effects":
-        """Return the effect with a forecast of the plan, for rules about forecasts."""
-        return replace(self, outcomes=replace(self.outcomes, forecast=record))
+    def with_forecasts(self, plan: Record, before: Record | None) -> "Effects":
+        """Return the effect with a forecast of the plan, for rules about forecasts, and of the snapshot."""
+        return replace(self, outcomes=replace(self.outcomes, forecast=plan, forecast_before=before))
 
     def report(
         self,
@@ -81,8 +81,11 @@ class Effects:
             "victims": list(self._victims()),
             "waiting": list(self._waiting()),
             "loops": list(self.outcomes.after.loops),
-            "notes": list(self.outcomes.after.notes),
+            "notes": list(dict.fromkeys((*self.outcomes.after.notes, *self._forecast_notes()))),
         }
+
+    def _forecast_notes(self) -> Sequence[str]:
+        return () if self.outcomes.forecast is None else self.outcomes.forecast.notes
 
     def _queues(self) -> Iterator[Json]:
         """Yield the queues whose figures differ, with those at the end of the plan and of the snapshot."""

@@ -7,8 +7,10 @@ from typing import Any
 
 from manifests.document import Document, Steps
 from planning.suggestions import written_instead
+from queuecast.compared import Compared, Status, parents_of
+from queuecast.forecast_rules import COMPARING_RULES, FORECAST_RULES
 from queuecast.problems import Json, refusal
-from queuecast.rule_checks import FORECAST_RULES, RULES, Compared, Status, parents_of, resources_of
+from queuecast.rule_checks import RULES, resources_of
 from queuecast.schema import problem_at, read_checked
 from scheduler_core.quantity import QuantityError, parse_quantity
 from scheduler_core.resource_names import is_counted
@@ -50,6 +52,11 @@ class Rules:
     def need_a_forecast(self) -> bool:
         """Return whether any rule is about a forecast."""
         return any(name in FORECAST_RULES for rule in self.rules for name in rule)
+
+    @property
+    def compare_forecasts(self) -> bool:
+        """Return whether any rule compares the forecast with that of the snapshot."""
+        return any(name in COMPARING_RULES for rule in self.rules for name in rule)
 
     def bad_values(self) -> list[Json]:
         """Return the amounts, resources and limits that no plan can have."""

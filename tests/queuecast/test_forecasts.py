@@ -245,6 +245,11 @@ def check(folder: Path, rules: str, *words: str) -> int:
         ("no_loop: true", 0, "the rule holds"),
         ("lost_hours_at_most: {hours: 0}", 0, "the rule holds"),
         ("wait_p95: {queue: default, at_most: 5}", 0, "gets no job"),
+        ("no_longer_waits: {by: 10m}", 1, "a: the 95th percentile is"),
+        ("no_longer_waits: {by: 10m, queue: root}", 1, "instead of"),
+        ("no_longer_waits: {by: 10m, queue: b}", 0, "the rule holds"),
+        ("no_longer_waits: {by: 9d}", 0, "the rule holds"),
+        ("no_more_evictions: {}", 0, "the rule holds"),
     ],
 )
 def test_rules_about_the_forecast_of_a_change_are_evaluated(
@@ -252,6 +257,30 @@ def test_rules_about_the_forecast_of_a_change_are_evaluated(
 ) -> None:
     assert check(folder, f"- {rule}\n", *WORK) == code
     assert says in capsys.readouterr().out
+
+
+def test_more_evictions_than_without_the_change_break_their_rule(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_enqueue = conf("allocate, reclaim", ["priority", "gang"], ["predicates", "capacity"])
+    (folder / "cluster.json").write_text(json.dumps({**CLUSTER, "scheduler_conf": without_enqueue}))
+    jobs = [
+        f"{queue}{number},{queue},{at},3600,1,1,1Gi"
+        for queue, at in (("b", 0), ("a", 60))
+        for number in range(8)
+    ]
+    (folder / "trace.csv").write_text("\n".join([TRACE.partition("\n")[0], *jobs, ""]))
+    borrows = CAPPED.replace(', capability: {cpu: "2"}', "")
+    more = borrows.replace('cpu: "2"', 'cpu: "6"')
+    (folder / "change.yaml").write_text(f"{more}---\n{borrows.replace('{name: a}', '{name: b}')}")
+    (folder / "rules.yaml").write_text("- max_evictions: 0\n- no_more_evictions: {}\n")
+    against = ["--against", "cluster.json", "--assert", "rules.yaml"]
+    assert main(["check", "change.yaml", *against, *WORK, "--report", "json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert [rule["status"] for rule in report["rules"]] == ["kept", "broken"], (
+        "the first session evicts no pod"
+    )
+    assert report["rules"][1]["why"] == "b: 6 evictions instead of 4"
 
 
 def test_lost_work_breaks_its_rule(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
