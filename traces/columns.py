@@ -15,7 +15,7 @@ GPU = "nvidia.com/gpu"
 
 MOST_PODS = 1_000_000
 """The most pods of a job."""
-_OF_JOB = ("queue", "submit_seconds", "run_seconds", "min_member", "priority_class", "user")
+_OF_JOB = ("queue", "submit_seconds", "run_seconds", "min_member", "min_resources", "priority_class", "user")
 """The columns of our own CSV in which all roles of a job must agree."""
 
 
@@ -57,6 +57,7 @@ def _own(row: Row) -> TraceJob:
         min_member=row.count("min_member", pods, least=1),
         user=row.text("user"),
         priority_class=row.text("priority_class"),
+        min_resources=row.amounts("min_resources"),
     )
 
 

@@ -116,8 +116,11 @@ def object_names(jobs: Iterable[str], taken: Collection[str] = ()) -> list[str]:
 
 def _arrival(job: TraceJob, name: str, run: float, size: PodSize) -> dict[str, Any]:
     roles = [(role, size.requests(role)) for role in job.roles]
-    least = _least(((role.pods, requests) for role, requests in roles), job.min_member)
-    spec = {"minMember": job.min_member, "queue": job.queue, "minResources": least, **_priority(job)}
+    least = job.min_resources
+    if least is None:
+        least = _least(((role.pods, requests) for role, requests in roles), job.min_member)
+    reserved = {"minResources": dict(least)} if least else {}
+    spec = {"minMember": job.min_member, "queue": job.queue, **reserved, **_priority(job)}
     group = {
         "metadata": {"name": name, "namespace": NAMESPACE, "annotations": {RUN_SECONDS: exact(run)}},
         "spec": spec,

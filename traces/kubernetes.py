@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -136,7 +136,8 @@ def trace_of_objects(
 ) -> Trace:
     """Return the workload of PodGroups and their pods, also of vcjobs that have ended."""
     members, groups = members_of(pods), with_ended(podgroups, pods, vcjobs)
-    jobs = [job for podgroup in groups if (job := _job(podgroup, members)) is not None]
+    known = {key_of(podgroup) for podgroup in podgroups}
+    jobs = [job for podgroup in groups if (job := _job(podgroup, members, known)) is not None]
     left_out = len(groups) - len(jobs)
     notes = [f"Left out: {counted(left_out, 'PodGroup')} without pods or creation time."] if left_out else []
     unknown = sum(job.run_seconds is None for job in jobs)
@@ -165,8 +166,13 @@ def key_of(thing: Object) -> str:
     return f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
 
 
-def _job(podgroup: Object, members: Mapping[str, Sequence[Object]]) -> TraceJob | None:
-    """Return the job of a PodGroup; None without pods or creation time."""
+def _job(
+    podgroup: Object, members: Mapping[str, Sequence[Object]], known: Collection[str]
+) -> TraceJob | None:
+    """Return the job of a PodGroup; None without pods or creation time.
+
+    What a PodGroup reserves is only stated by those that are known, not by those that are gone.
+    """
     metadata, spec = podgroup.get("metadata") or {}, podgroup.get("spec") or {}
     key = key_of(podgroup)
     created, pods = _seconds(metadata.get("creationTimestamp")), members.get(key, ())
@@ -180,7 +186,13 @@ def _job(podgroup: Object, members: Mapping[str, Sequence[Object]]) -> TraceJob 
         roles=_roles(pods),
         min_member=min(max(int(spec.get("minMember") or 1), 1), len(pods)),
         priority_class=spec.get("priorityClassName") or "",
+        min_resources=_min_resources(spec) if key in known else None,
     )
+
+
+def _min_resources(spec: Object) -> dict[str, str]:
+    """Return what a PodGroup reserves."""
+    return {name: str(amount) for name, amount in sorted((spec.get("minResources") or {}).items())}
 
 
 def constraints_of(pod: Object) -> dict[str, Any]:

@@ -48,6 +48,9 @@ class TraceJob:
         How many must run at once.
     user, priority_class : str
         Empty when the trace names none.
+    min_resources : mapping or None
+        What its PodGroup reserves when it is enqueued, Kubernetes quantities by resource; empty: nothing, so
+        that it is enqueued at once; None: the trace does not say.
 
     """
 
@@ -59,6 +62,7 @@ class TraceJob:
     min_member: int = 1
     user: str = ""
     priority_class: str = ""
+    min_resources: Mapping[str, str] | None = None
 
     @property
     def pods(self) -> int:

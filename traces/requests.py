@@ -72,7 +72,7 @@ def summed(quantities: Sequence[str]) -> str:
     return f"{total.normalize():f}"
 
 
-def multiplied(quantity: str, count: int) -> str:
+def multiplied(quantity: str, count: int | Decimal) -> str:
     """Return a multiple of a Kubernetes quantity; other texts are returned unchanged.
 
     >>> multiplied("500m", 3), multiplied("1.5Gi", 2), multiplied("4", 8)

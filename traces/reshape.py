@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 
 from traces.model import Trace, TraceJob, ordered
+from traces.requests import multiplied
+from traces.text import exact
 
 
 def cut(trace: Trace, begin: float, end: float) -> Trace:
@@ -91,4 +94,12 @@ def _resized(job: TraceJob, size: float, run_time: float) -> TraceJob:
         roles=roles,
         min_member=min(max(ceil(job.min_member * size), 1), pods),
         run_seconds=None if job.run_seconds is None else job.run_seconds * run_time,
+        min_resources=_multiplied(job.min_resources, size),
     )
+
+
+def _multiplied(amounts: Mapping[str, str] | None, factor: float) -> Mapping[str, str] | None:
+    """Return amounts that are multiplied; None for None."""
+    if amounts is None or factor == 1.0:
+        return amounts
+    return {name: multiplied(amount, Decimal(exact(factor))) for name, amount in amounts.items()}

@@ -116,7 +116,10 @@ CONSTRAINTS: Mapping[str, Check] = {
 _RESOURCES = record(limits=map_of(amount), requests=map_of(amount))
 _CONTAINERS = list_of(record(resources=_RESOURCES, restartPolicy=text))
 _METADATA = record(name=text, namespace=text, annotations=map_of(text), creationTimestamp=text)
-PODGROUP = record(metadata=_METADATA, spec=record(queue=text, minMember=whole, priorityClassName=text))
+PODGROUP = record(
+    metadata=_METADATA,
+    spec=record(queue=text, minMember=whole, priorityClassName=text, minResources=map_of(amount)),
+)
 JOB = record(metadata=_METADATA, spec=record(queue=text, minAvailable=whole, priorityClassName=text))
 POD = record(
     metadata=_METADATA,

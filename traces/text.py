@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from traces.model import TraceProblem, Unreadable
-from traces.shapes import CONSTRAINTS, QUANTITY, record
+from traces.shapes import CONSTRAINTS, QUANTITY, amount, map_of, record
 
 MOST_PROBLEMS = 100
 LARGEST = 1e11
@@ -18,6 +18,7 @@ LARGEST = 1e11
 SHOWN = 40
 """How many characters of a wrong cell a message repeats."""
 _CONSTRAINTS = record(**CONSTRAINTS)
+_AMOUNTS = map_of(amount)
 _ODD = re.compile(r"\\u(0000|d[89a-f])", re.IGNORECASE)
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _NAME = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
@@ -116,22 +117,41 @@ class Row:
 
     def constraints(self, column: str) -> dict[str, Any] | None:
         """Return the node constraints in a cell, a JSON object; None if missing."""
+        fix = 'write a JSON object such as {"nodeSelector": {"zone": "a"}, "tolerations": [], "affinity": {}}'
+        value = self._object(column, "constraints", fix, CONSTRAINTS)
+        for place, expected in _CONSTRAINTS(value, ""):
+            self._problems.add(self.line, column, f"{place} is not {expected}", fix)
+        return value
+
+    def amounts(self, column: str) -> dict[str, str] | None:
+        """Return the Kubernetes quantities in a cell, a JSON object; None if missing."""
+        fix = 'write a JSON object such as {"cpu": "8", "memory": "64Gi"}, or {} for none'
+        value = self._object(column, "amounts", fix)
+        for place, expected in _AMOUNTS(value, ""):
+            self._problems.add(self.line, column, f"{place.removeprefix('.')} is not {expected}", fix)
+        return None if value is None else {name: str(amount).strip() for name, amount in value.items()}
+
+    def _object(
+        self, column: str, kind: str, fix: str, names: Mapping[str, object] | None = None
+    ) -> dict[str, Any] | None:
+        """Return the JSON object in a cell, whose keys are some of these names; None if missing."""
         text = self.text(column)
         if not text:
             return None
-        fix = 'write a JSON object such as {"nodeSelector": {"zone": "a"}, "tolerations": [], "affinity": {}}'
         value: dict[str, Any] | None
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
             value = None
-        is_odd = not isinstance(value, dict) or has_odd_character(text, value)
-        if value is None or is_odd or not value.keys() <= CONSTRAINTS.keys() or None in value.values():
-            says = f"{text[:SHOWN]!r}{'…' if len(text) > SHOWN else ''} are no constraints"
+        if (
+            not isinstance(value, dict)
+            or has_odd_character(text, value)
+            or not value.keys() <= (value if names is None else names).keys()
+            or None in value.values()
+        ):
+            says = f"{text[:SHOWN]!r}{'…' if len(text) > SHOWN else ''} are no {kind}"
             self._problems.add(self.line, column, says, fix)
             return None
-        for place, expected in _CONSTRAINTS(value, ""):
-            self._problems.add(self.line, column, f"{place} is not {expected}", fix)
         return value
 
     def time(self, column: str) -> float:

@@ -152,7 +152,9 @@ def csv_of(trace: Trace) -> str:
     others = sorted(filter(is_resource_column, named))
     has_constraints = any(role.constraints is not None for role in roles)
     has_roles = len(roles) > len(trace.jobs)
-    optional = [*(["constraints"] if has_constraints else ()), *(["role"] if has_roles else ())]
+    reserves = any(job.min_resources is not None for job in trace.jobs)
+    written_if = {"constraints": has_constraints, "role": has_roles, "min_resources": reserves}
+    optional = [name for name, is_written in written_if.items() if is_written]
     writer.writerow([*_COLUMNS, *others, *optional])
     for job in trace.jobs:
         run = "" if job.run_seconds is None else exact(job.run_seconds)
@@ -161,13 +163,17 @@ def csv_of(trace: Trace) -> str:
             size = [role.pods, job.min_member, *requests]
             row = [job.name, job.queue, job.submitted, run, *size, job.priority_class, job.user]
             row += [role.requests.get(name, "") for name in others]
-            if has_constraints:
-                row.append(
-                    "" if role.constraints is None else json.dumps(role.constraints, ensure_ascii=False)
-                )
-            row += [number] if has_roles else []
-            writer.writerow(row)
+            more = {
+                "constraints": _json(role.constraints),
+                "role": number,
+                "min_resources": _json(job.min_resources),
+            }
+            writer.writerow([*row, *(more[name] for name in optional)])
     return written.getvalue()
+
+
+def _json(value: Json | None) -> str:
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def queues_for_jobs(queues: Iterable[QueueFields]) -> list[str]:

@@ -19,7 +19,10 @@ def trace_job(
     user: str = "",
     priority_class: str = "",
     constraints: Mapping[str, Any] | None = None,
+    min_resources: Mapping[str, str] | None = None,
 ) -> TraceJob:
     """Return a job whose pods are equal."""
     role = Role(pods, requests or {}, constraints)
-    return TraceJob(name, queue, submitted, run_seconds, (role,), min_member, user, priority_class)
+    return TraceJob(
+        name, queue, submitted, run_seconds, (role,), min_member, user, priority_class, min_resources
+    )

@@ -119,7 +119,7 @@ READ = {
     ),
     "kubernetes": (
         OBJECTS,
-        [trace_job("ml/train", "research", 0, 150, 1, 1, {"cpu": "2", "memory": "1Gi"}, "", "high", {})],
+        [trace_job("ml/train", "research", 0, 150, 1, 1, {"cpu": "2", "memory": "1Gi"}, "", "high", {}, {})],
     ),
 }
 

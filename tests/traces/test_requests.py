@@ -133,3 +133,46 @@ def test_other_formats_have_no_roles() -> None:
     header = "job_id,role,submit_s,duration_s,queue,gang,gpu"
     with pytest.raises(Unreadable, match="occurs twice"):
         read_trace("\n".join([header, line.format("a"), line.format("b")]))
+
+
+def test_a_job_reserves_what_its_pod_group_states() -> None:
+    stated = podgroup("spark", min_resources={"memory": "40Gi", "cpu": 41})
+    document = {
+        "podgroups": [stated, podgroup("plain")],
+        "pods": [
+            pod("driver", group="spark", cpu=1),
+            pod("plain-0", group="plain", cpu=1),
+            pod("ended-0", group="ended", cpu=2),
+        ],
+    }
+    trace = read_trace(json.dumps(document))
+    reserved = {job.name: job.min_resources for job in trace.jobs}
+    assert reserved == {
+        "default/spark": {"cpu": "41", "memory": "40Gi"},
+        "default/plain": {},
+        "default/ended": None,
+    }
+    assert read_trace(csv_of(trace)).jobs == trace.jobs
+    events, _ = events_of(scaled(trace, size=2))
+    groups = [event["create"]["podgroups"][0] for event in events]
+    found = {group["metadata"]["name"]: group["spec"].get("minResources") for group in groups}
+    assert found == {
+        "default-spark": {"cpu": "82", "memory": "80Gi"},
+        "default-plain": None,
+        "default-ended": {"cpu": "4", "memory": "0"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("cell", "problem"),
+    [
+        ("8 cores", "min_resources: '8 cores' are no amounts"),
+        ('{"cpu": null}', "min_resources: '{\"cpu\": null}' are no amounts"),
+        ('{"cpu": "many"}', "min_resources: cpu is not an amount such as 8 or 64Gi"),
+    ],
+)
+def test_a_cell_that_is_no_amounts_is_an_error_at_its_place(cell: str, problem: str) -> None:
+    quoted = cell.replace('"', '""')
+    with pytest.raises(Unreadable) as caught:
+        read_trace(f'name,queue,submit_seconds,min_resources\na,q,0,"{quoted}"\n')
+    assert [f"{one.column}: {one.message}" for one in caught.value.problems] == [problem]
