@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
@@ -26,7 +27,7 @@ class PodSize:
     Attributes
     ----------
     base : mapping
-        Kubernetes quantities by resource, for pods without GPUs.
+        Kubernetes quantities by resource, for pods without known CPUs, memory or GPUs.
     cpu_per_gpu : int
         CPUs for each GPU.
     memory_per_gpu_gib : int
@@ -44,7 +45,38 @@ class PodSize:
         assumed = dict(self.base)
         if gpus:
             assumed = {"cpu": str(gpus * self.cpu_per_gpu), "memory": f"{gpus * self.memory_per_gpu_gib}Gi"}
+        elif says_one_of_both(role):
+            assumed = {"cpu": "0", "memory": "0"}
         return {**assumed, **role.requests}
+
+    def notes(self, trace: Trace) -> list[str]:
+        """Return what was assumed of the requests of how many jobs."""
+        gpus = f"{self.cpu_per_gpu} cores and {self.memory_per_gpu_gib} GiB for each GPU"
+        base = f"{self.base['cpu']} cores and {self.base['memory'].replace('Gi', ' GiB')}"
+        counts = Counter(kind for job in trace.jobs for kind in {self._assumed(role) for role in job.roles})
+        texts = {
+            "gpus": f"{gpus} of pods of {{jobs}}, where CPUs or memory are unknown",
+            "one": "no memory, or no CPUs, for pods of {jobs}, of which only the other is known",
+            "base": f"{base} for each pod of {{jobs}}, of which neither is known",
+        }
+        return [
+            f"Assumed: {text.format(jobs=counted(counts[kind], 'job'))}."
+            for kind, text in texts.items()
+            if counts[kind]
+        ]
+
+    def _assumed(self, role: Role) -> str:
+        """Return what is assumed of a pod; empty if the trace says all."""
+        if role.requests.keys() >= {"cpu", "memory"}:
+            return ""
+        if int(role.requests.get(GPU, "0")):
+            return "gpus"
+        return "one" if says_one_of_both(role) else "base"
+
+
+def says_one_of_both(role: Role) -> bool:
+    """Return whether a trace says the CPUs of pods, but not their memory, or the other way round."""
+    return ("cpu" in role.requests) != ("memory" in role.requests)
 
 
 def events_of(
@@ -84,7 +116,7 @@ def events_of(
             guessed += job.queue not in medians
             run = medians.get(job.queue, default_run_seconds)
         events.append(_arrival(job, name, run, size or PodSize()))
-    notes = list(trace.notes)
+    notes = [*trace.notes, *(size or PodSize()).notes(trace)]
     if assumed:
         notes.append(f"Assumed: the median of the queue as run time of {counted(assumed, 'job')}.")
     if guessed:

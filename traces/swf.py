@@ -6,6 +6,10 @@ for unknown, comments behind a semicolon.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from math import ceil
+
 from traces.model import Role, Trace, TraceJob, ordered
 from traces.text import Problems, Row, counted, stamp
 
@@ -38,17 +42,21 @@ PARTIAL = {2, 3, 4}
 def read_swf(text: str) -> Trace:
     """Return a trace; each job is one pod with as many CPUs as it has processors.
 
+    Where the header says how many processors a node has, by MaxProcs and MaxNodes, a job of more processors
+    is a gang of equal pods, one a node.
+
     Raises
     ------
     Unreadable
         With line and field of what is wrong.
 
     """
-    problems, begin, left_out, parts = Problems(), "", 0, 0
+    problems, header, left_out, parts = Problems(), dict[str, str](), 0, 0
     jobs: dict[str, TraceJob] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if line.lstrip().startswith(";"):
-            begin = _start_time(line) or begin
+            name, _, value = line.lstrip("; \t").partition(":")
+            header[name.strip()] = value.strip()
             continue
         if not line.strip():
             continue
@@ -69,16 +77,47 @@ def read_swf(text: str) -> Trace:
         else:
             jobs[job.name] = job
     problems.refuse()
+    most = _processors_per_node(header)
+    gangs = [_as_gang(job, most) for job in jobs.values()]
     notes = [f"Left out: {counted(left_out, 'job')} that never ran."] if left_out else []
     notes += [f"Left out: {counted(parts, 'line')} about parts of jobs that others sum up."] if parts else []
-    return ordered(list(jobs.values()), begin, notes)
+    split = sum(job.pods > 1 for job in gangs)
+    if split:
+        notes.append(
+            f"Assumed: {counted(split, 'job')} of more than {most} processors, which a node of the machine"
+            f" has (MaxProcs / MaxNodes of the header), are gangs of pods of at most {most} CPUs."
+        )
+    return ordered(gangs, _start_time(header), notes)
 
 
-def _start_time(line: str) -> str:
-    """Return the time of the header `UnixStartTime`, empty for another comment."""
-    name, _, value = line.lstrip("; \t").partition(":")
-    value = value.strip()
-    return stamp(float(value)) if name.strip() == "UnixStartTime" and value.isdigit() else ""
+def _start_time(header: Mapping[str, str]) -> str:
+    """Return the time of `UnixStartTime`, empty without one."""
+    seconds = _number(header, "UnixStartTime")
+    return "" if seconds is None else stamp(float(seconds))
+
+
+def _processors_per_node(header: Mapping[str, str]) -> int:
+    """Return how many processors a node has, by `MaxProcs` and `MaxNodes`; 0 if these do not say."""
+    processors, nodes = _number(header, "MaxProcs"), _number(header, "MaxNodes")
+    return processors // nodes if processors and nodes else 0
+
+
+def _number(header: Mapping[str, str], name: str) -> int | None:
+    value = header.get(name, "").partition(" ")[0]
+    return int(value) if value.isdigit() else None
+
+
+def _as_gang(job: TraceJob, most: int) -> TraceJob:
+    """Return a job as pods of at most so many CPUs; its CPUs and memory are divided evenly, rounded up."""
+    (role,) = job.roles
+    processors = int(role.requests["cpu"])
+    if most < 2 or processors <= most:
+        return job
+    pods = ceil(processors / most)
+    requests = {"cpu": str(ceil(processors / pods))}
+    if "memory" in role.requests:
+        requests["memory"] = f"{ceil(int(role.requests['memory'].removesuffix('Ki')) / pods)}Ki"
+    return replace(job, roles=(Role(pods, requests),), min_member=pods)
 
 
 def _job(row: Row) -> TraceJob | None:

@@ -10,7 +10,7 @@ from textwrap import dedent
 import pytest
 
 from tests.traces.builders import trace_job
-from traces import FORMATS, Unreadable, read_trace
+from traces import FORMATS, Unreadable, events_of, read_trace
 from traces.read import format_of
 
 OWN = """\
@@ -133,6 +133,37 @@ def test_a_format_is_recognized_and_read(name: str) -> None:
     text, jobs = READ[name]
     assert format_of(text) == name
     assert list(read_trace(text).jobs) == jobs
+
+
+def test_a_job_of_many_nodes_is_a_gang_where_the_header_says_how_large_a_node_is() -> None:
+    header = "; MaxNodes: 16\n; MaxProcs: 128 (all of them)\n"
+    line = "{} 0 3 100 {} -1 -1 {} 200 1024 1 2 3 -1 1 -1 -1 -1\n"
+    lines = [line.format(number, procs, procs) for number, procs in ((1, 8), (2, 20), (3, 128))]
+    trace = read_trace(header + "".join(lines), "swf")
+    assert [(job.pods, job.min_member, dict(job.roles[0].requests)) for job in trace.jobs] == [
+        (1, 1, {"cpu": "8", "memory": "8192Ki"}),
+        (3, 3, {"cpu": "7", "memory": "6827Ki"}),
+        (16, 16, {"cpu": "8", "memory": "8192Ki"}),
+    ]
+    [note] = trace.notes
+    assert note.startswith("Assumed: 2 jobs of more than 8 processors")
+    assert [job.pods for job in read_trace("".join(lines), "swf").jobs] == [1, 1, 1]
+
+
+def test_memory_that_a_trace_does_not_say_is_noted_and_not_invented() -> None:
+    rows = "a,q,0,9,2,,\nb,q,0,9,,,\nc,q,0,9,,,2\nd,q,0,9,1,1Gi,\n"
+    events, notes = events_of(read_trace(f"name,queue,submit_seconds,run_seconds,cpu,memory,gpu\n{rows}"))
+    requests = [
+        event["create"]["pods"][0]["spec"]["containers"][0]["resources"]["requests"] for event in events
+    ]
+    assert [(one["cpu"], one["memory"]) for one in requests] == [
+        ("2", "0"), ("4", "32Gi"), ("8", "64Gi"), ("1", "1Gi"),
+    ]  # fmt: skip
+    assert notes == [
+        "Assumed: 4 cores and 32 GiB for each GPU of pods of 1 job, where CPUs or memory are unknown.",
+        "Assumed: no memory, or no CPUs, for pods of 1 job, of which only the other is known.",
+        "Assumed: 4 cores and 32 GiB for each pod of 1 job, of which neither is known.",
+    ]
 
 
 @pytest.mark.parametrize(

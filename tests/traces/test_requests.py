@@ -94,8 +94,8 @@ def test_lines_with_different_roles_are_one_job() -> None:
     events, _ = events_of(Trace((train, spark)))
     groups = [event["create"]["podgroups"][0]["spec"]["minResources"] for event in events]
     assert groups == [
-        {"cpu": "33", "memory": str(1056 * 2**30), "nvidia.com/gpu": "32"},
-        {"cpu": "1", "memory": "32Gi"},
+        {"cpu": "33", "memory": str(1024 * 2**30), "nvidia.com/gpu": "32"},
+        {"cpu": "1", "memory": "0"},
     ]
     created = [one["metadata"]["name"] for one in events[0]["create"]["pods"]]
     assert created == [f"train-{number}" for number in range(5)]

@@ -137,6 +137,7 @@ def test_missing_run_times_default_to_the_median_of_the_queue_with_a_note() -> N
     ]
     assert runs == ["100", "300", "200", "50"]
     assert notes == [
+        "Assumed: 4 cores and 32 GiB for each pod of 4 jobs, of which neither is known.",
         "Assumed: the median of the queue as run time of 1 job.",
         "Assumed: 50 s as run time of 1 job.",
     ]
