@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 
+from traces.annotations import OF_PODGROUPS, OF_PODS
 from traces.model import Role, Trace, TraceJob, TraceProblem, Unreadable, ordered
 from traces.text import Problems, Row, counted, stamp
 
@@ -15,7 +16,10 @@ GPU = "nvidia.com/gpu"
 
 MOST_PODS = 1_000_000
 """The most pods of a job."""
-_OF_JOB = ("queue", "submit_seconds", "run_seconds", "min_member", "min_resources", "priority_class", "user")
+_OF_JOB = (
+    "queue", "submit_seconds", "run_seconds", "min_member", "min_resources", "priority_class", "annotations",
+    "user",
+)  # fmt: skip
 """The columns of our own CSV in which all roles of a job must agree."""
 
 
@@ -53,11 +57,14 @@ def _own(row: Row) -> TraceJob:
         queue=row.text("queue"),
         submitted=row.number("submit_seconds"),
         run_seconds=row.number("run_seconds", least=0.001) if row.text("run_seconds") else None,
-        roles=(Role(pods, requests, row.constraints("constraints")),),
+        roles=(
+            Role(pods, requests, row.constraints("constraints"), row.annotations("pod_annotations", OF_PODS)),
+        ),
         min_member=row.count("min_member", pods, least=1),
         user=row.text("user"),
         priority_class=row.text("priority_class"),
         min_resources=row.amounts("min_resources"),
+        annotations=row.annotations("annotations", OF_PODGROUPS),
     )
 
 

@@ -154,7 +154,11 @@ def _arrival(job: TraceJob, name: str, run: float, size: PodSize) -> dict[str, A
     reserved = {"minResources": dict(least)} if least else {}
     spec = {"minMember": job.min_member, "queue": job.queue, **reserved, **_priority(job)}
     group = {
-        "metadata": {"name": name, "namespace": NAMESPACE, "annotations": {RUN_SECONDS: exact(run)}},
+        "metadata": {
+            "name": name,
+            "namespace": NAMESPACE,
+            "annotations": {**job.annotations, RUN_SECONDS: exact(run)},
+        },
         "spec": spec,
         "status": {"phase": "Pending"},
     }
@@ -162,7 +166,8 @@ def _arrival(job: TraceJob, name: str, run: float, size: PodSize) -> dict[str, A
     for role, requests in roles:
         pod_spec = {**_priority(job), **(role.constraints or {})}
         numbers = range(len(pods), len(pods) + role.pods)
-        pods += [_pod(f"{name}-{number}", name, requests, pod_spec) for number in numbers]
+        annotations = {**role.annotations, GROUP_NAME: name}
+        pods += [_pod(f"{name}-{number}", annotations, requests, pod_spec) for number in numbers]
     return {"at": job.submitted, "create": {"podgroups": [group], "pods": pods}}
 
 
@@ -181,9 +186,11 @@ def _priority(job: TraceJob) -> dict[str, str]:
     return {"priorityClassName": job.priority_class} if job.priority_class else {}
 
 
-def _pod(name: str, group: str, requests: Mapping[str, str], spec: Mapping[str, Any]) -> dict[str, Any]:
+def _pod(
+    name: str, annotations: Mapping[str, str], requests: Mapping[str, str], spec: Mapping[str, Any]
+) -> dict[str, Any]:
     return {
-        "metadata": {"name": name, "namespace": NAMESPACE, "annotations": {GROUP_NAME: group}},
+        "metadata": {"name": name, "namespace": NAMESPACE, "annotations": dict(annotations)},
         "spec": {
             "schedulerName": "volcano",
             "containers": [{"name": "main", "image": "trace", "resources": {"requests": dict(requests)}}],

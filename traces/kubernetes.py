@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from traces.annotations import OF_PODGROUPS, OF_PODS, annotations_of
 from traces.model import Role, Trace, TraceJob, TraceProblem, Unreadable, ordered
 from traces.requests import request_of
 from traces.shapes import JOB, POD, PODGROUP, Check, required
@@ -187,6 +188,7 @@ def _job(
         min_member=min(max(int(spec.get("minMember") or 1), 1), len(pods)),
         priority_class=spec.get("priorityClassName") or "",
         min_resources=_min_resources(spec) if key in known else None,
+        annotations=annotations_of(podgroup, OF_PODGROUPS),
     )
 
 
@@ -230,12 +232,12 @@ def run_seconds_of(pods: Sequence[Object]) -> float | None:
 
 
 def _roles(pods: Sequence[Object]) -> tuple[Role, ...]:
-    """Return the roles of a job's pods: one for all of equal requests and node constraints, by pod name."""
+    """Return the roles of a job's pods: in the order of their names; equal pods are one role."""
     kinds: dict[str, Role] = {}
     for pod in sorted(pods, key=key_of):
-        requests, constraints = _requests(pod), constraints_of(pod)
-        kind = json.dumps((requests, constraints), sort_keys=True)
-        known = kinds.get(kind) or Role(0, requests, constraints)
+        parts = _requests(pod), constraints_of(pod), annotations_of(pod, OF_PODS)
+        kind = json.dumps(parts, sort_keys=True)
+        known = kinds.get(kind) or Role(0, *parts)
         kinds[kind] = replace(known, pods=known.pods + 1)
     return tuple(kinds.values())
 

@@ -20,12 +20,15 @@ class Role:
     constraints : mapping or None
         Which nodes the pods may run on: `nodeSelector`, `tolerations` and `affinity` as in the specification
         of a pod; None: the trace does not say.
+    annotations : mapping
+        Of each pod, such as ``volcano.sh/preemptable``; see `traces.annotations`.
 
     """
 
     pods: int = 1
     requests: Mapping[str, str] = field(default_factory=dict)
     constraints: Mapping[str, Any] | None = None
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class TraceJob:
     min_resources : mapping or None
         What its PodGroup reserves when it is enqueued, Kubernetes quantities by resource; empty: nothing, so
         that it is enqueued at once; None: the trace does not say.
+    annotations : mapping
+        Of its PodGroup, such as ``sla-waiting-time``; see `traces.annotations`.
 
     """
 
@@ -63,6 +68,7 @@ class TraceJob:
     user: str = ""
     priority_class: str = ""
     min_resources: Mapping[str, str] | None = None
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def pods(self) -> int:

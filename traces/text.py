@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from traces.model import TraceProblem, Unreadable
-from traces.shapes import CONSTRAINTS, QUANTITY, amount, map_of, record
+from traces.shapes import CONSTRAINTS, QUANTITY, amount, map_of, record, text
 
 MOST_PROBLEMS = 100
 LARGEST = 1e11
@@ -18,7 +18,7 @@ LARGEST = 1e11
 SHOWN = 40
 """How many characters of a wrong cell a message repeats."""
 _CONSTRAINTS = record(**CONSTRAINTS)
-_AMOUNTS = map_of(amount)
+_AMOUNTS, _TEXTS = map_of(amount), map_of(text)
 _ODD = re.compile(r"\\u(0000|d[89a-f])", re.IGNORECASE)
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _NAME = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
@@ -130,6 +130,14 @@ class Row:
         for place, expected in _AMOUNTS(value, ""):
             self._problems.add(self.line, column, f"{place.removeprefix('.')} is not {expected}", fix)
         return None if value is None else {name: str(amount).strip() for name, amount in value.items()}
+
+    def annotations(self, column: str, names: Collection[str]) -> dict[str, str]:
+        """Return the annotations in a cell, a JSON object with some of these names; empty if missing."""
+        fix = f"write a JSON object of texts, with some of {', '.join(names)}"
+        value = self._object(column, "annotations", fix, dict.fromkeys(names))
+        for place, expected in _TEXTS(value, ""):
+            self._problems.add(self.line, column, f"{place.removeprefix('.')} is not {expected}", fix)
+        return dict(value or {})
 
     def _object(
         self, column: str, kind: str, fix: str, names: Mapping[str, object] | None = None

@@ -153,7 +153,13 @@ def csv_of(trace: Trace) -> str:
     has_constraints = any(role.constraints is not None for role in roles)
     has_roles = len(roles) > len(trace.jobs)
     reserves = any(job.min_resources is not None for job in trace.jobs)
-    written_if = {"constraints": has_constraints, "role": has_roles, "min_resources": reserves}
+    written_if = {
+        "constraints": has_constraints,
+        "role": has_roles,
+        "min_resources": reserves,
+        "annotations": any(job.annotations for job in trace.jobs),
+        "pod_annotations": any(role.annotations for role in roles),
+    }
     optional = [name for name, is_written in written_if.items() if is_written]
     writer.writerow([*_COLUMNS, *others, *optional])
     for job in trace.jobs:
@@ -167,6 +173,8 @@ def csv_of(trace: Trace) -> str:
                 "constraints": _json(role.constraints),
                 "role": number,
                 "min_resources": _json(job.min_resources),
+                "annotations": _json(job.annotations or None),
+                "pod_annotations": _json(role.annotations or None),
             }
             writer.writerow([*row, *(more[name] for name in optional)])
     return written.getvalue()

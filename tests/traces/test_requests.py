@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 from planning.forecasts.trace_texts import csv_of
+from scheduler_core.model.annotations import MAX_UNAVAILABLE, MIN_AVAILABLE, REVOCABLE_ZONE, WAITING_TIMES
 from scheduler_core.model.pod import pod_request
+from scheduler_core.model.pod_template import PREEMPTABLE
+from scheduler_core.plugins.cdp import COOLDOWN_TIME
 from scheduler_core.resource_list import read_resource_list
-from tests.builders import Object, pod, podgroup
+from tests.builders import GROUP_NAME, Object, pod, podgroup
 from traces import Role, Trace, Unreadable, events_of, read_trace, scaled
+from traces.annotations import OF_PODGROUPS, OF_PODS
 from traces.requests import request_of
 
 RESOURCES: dict[str, list[str]] = {
@@ -175,4 +179,44 @@ def test_a_cell_that_is_no_amounts_is_an_error_at_its_place(cell: str, problem: 
     quoted = cell.replace('"', '""')
     with pytest.raises(Unreadable) as caught:
         read_trace(f'name,queue,submit_seconds,min_resources\na,q,0,"{quoted}"\n')
+    assert [f"{one.column}: {one.message}" for one in caught.value.problems] == [problem]
+
+
+def test_a_job_keeps_the_annotations_that_the_scheduler_reads() -> None:
+    group = podgroup("job", annotations={"sla-waiting-time": "10m", "team": "a"})
+    protected = pod("driver", group="job", cpu=1, labels={"volcano.sh/preemptable": "false"})
+    worker = pod("worker", group="job", cpu=1, annotations={"volcano.sh/cooldown-time": "5m", "x": "y"})
+    trace = read_trace(json.dumps({"podgroups": [group], "pods": [protected, worker]}))
+    (job,) = trace.jobs
+    assert job.annotations == {"sla-waiting-time": "10m"}
+    assert [role.annotations for role in job.roles] == [
+        {"volcano.sh/preemptable": "false"},
+        {"volcano.sh/cooldown-time": "5m"},
+    ]
+    assert read_trace(csv_of(trace)).jobs == trace.jobs
+    created = events_of(trace)[0][0]["create"]
+    assert created["podgroups"][0]["metadata"]["annotations"]["sla-waiting-time"] == "10m"
+    assert created["pods"][0]["metadata"]["annotations"] == {
+        "volcano.sh/preemptable": "false",
+        GROUP_NAME: "default-job",
+    }
+
+
+def test_annotations_have_the_names_that_the_scheduler_reads() -> None:
+    assert set(OF_PODGROUPS) == {*WAITING_TIMES, PREEMPTABLE, MIN_AVAILABLE, MAX_UNAVAILABLE}
+    assert set(OF_PODS) == {PREEMPTABLE, COOLDOWN_TIME, REVOCABLE_ZONE}
+
+
+@pytest.mark.parametrize(
+    ("cell", "problem"),
+    [
+        ("{", "pod_annotations: '{' are no annotations"),
+        ('{"team": "a"}', 'pod_annotations: \'{"team": "a"}\' are no annotations'),
+        ('{"volcano.sh/preemptable": true}', "pod_annotations: volcano.sh/preemptable is not a text"),
+    ],
+)
+def test_a_cell_that_is_no_annotations_is_an_error_at_its_place(cell: str, problem: str) -> None:
+    quoted = cell.replace('"', '""')
+    with pytest.raises(Unreadable) as caught:
+        read_trace(f'name,queue,submit_seconds,pod_annotations\na,q,0,"{quoted}"\n')
     assert [f"{one.column}: {one.message}" for one in caught.value.problems] == [problem]
