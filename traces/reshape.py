@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
@@ -18,7 +19,22 @@ def cut(trace: Trace, begin: float, end: float) -> Trace:
     jobs = [
         replace(job, submitted=job.submitted - begin) for job in trace.jobs if begin <= job.submitted < end
     ]
-    return ordered(jobs, trace.begin, trace.notes)
+    return ordered(jobs, _later(trace.begin, begin), trace.notes)
+
+
+def _later(time: str, seconds: float) -> str:
+    """Return the RFC 3339 time so many seconds after another; empty for none, or one beyond the year 9999."""
+    try:
+        return (
+            f"{datetime.fromisoformat(time) + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}" if time else ""
+        )
+    except OverflowError:
+        return ""
+
+
+def running_at(trace: Trace, time: float) -> int:
+    """Return how many jobs were submitted before a time, in seconds, and would run at it if none waited."""
+    return sum(job.submitted < time < job.submitted + (job.run_seconds or 0.0) for job in trace.jobs)
 
 
 def mapped(trace: Trace, queues: Mapping[str, str], rest: str) -> Trace:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planning.documents import items
+from planning.forecasts.beginning import beginning_notes
 from planning.forecasts.changes import Timed, timed_changes
 from planning.forecasts.clock import HOUR, spelled
 from planning.forecasts.limits import count_notes
@@ -100,11 +101,14 @@ class Arrivals:
         Events of a replay by time; forecasts that share them must not edit them.
     notes : tuple of str
         What was assumed about the work, or left out of it.
+    begin : str
+        When the first second of the forecast is in the trace, RFC 3339; empty if the trace does not say.
 
     """
 
     events: tuple[Json, ...]
     notes: tuple[str, ...]
+    begin: str = ""
 
 
 def names_in_use(document: Json) -> frozenset[str]:
@@ -135,7 +139,7 @@ def arrivals_of(trace: Trace, times: Times, taken: frozenset[str] = frozenset())
         notes.append(
             f"Left out: {left:,} job{'' if left == 1 else 's'} submitted after the end of the forecast."
         )
-    return Arrivals(tuple(events), tuple(notes))
+    return Arrivals(tuple(events), tuple(notes), trace.begin)
 
 
 def late_problems(timed: Sequence[Timed], horizon: float) -> list[Problem]:
@@ -186,6 +190,7 @@ def forecast_with(
     whole = with_run_times(document, known) | {"replay": {**times.as_replay(), "events": events}}
     notes = (
         *arrivals.notes,
+        *(beginning_notes(document, arrivals.begin) if arrivals.events else []),
         *_class_notes(document, arrivals),
         *notes_of(known, times.default_run),
         *start_notes(document),

@@ -13,6 +13,8 @@ from planning.node_constraints import NOTHING_KNOWN, KnownConstraints, known_con
 from planning.rows import Problem
 from traces import Trace, cut, fitted, generate, mapped, scaled
 from traces.kubernetes import trace_of_objects
+from traces.reshape import running_at
+from traces.text import counted
 
 Json = Mapping[str, Any]
 
@@ -121,8 +123,24 @@ def fitted_to(
     )
     more = mapped(scaled_jobs, {name: to for name, to in table.items() if to}, fitting.rest)
     placed, assumed = (without_constraints(more), []) if known is None else with_constraints(more, known)
-    notes = (*more.notes, *_left_notes(window, left, fitting.rest), *assumed)
+    notes = (
+        *more.notes,
+        *_running_notes(trace, fitting.begin),
+        *_left_notes(window, left, fitting.rest),
+        *assumed,
+    )
     return Trace(placed.jobs, placed.begin, notes), []
+
+
+def _running_notes(trace: Trace, begin: float) -> list[str]:
+    """Return how many jobs of a trace run when its window begins, as a note of a result."""
+    running = running_at(trace, begin) if begin else 0
+    if not running:
+        return []
+    return [
+        f"Left out: {counted(running, 'job')} submitted before the window of the trace that would still run"
+        " when it begins. Only jobs of the scenario run at the beginning."
+    ]
 
 
 def _left_notes(trace: Trace, left: Sequence[str], rest: str) -> list[str]:
@@ -164,7 +182,7 @@ def drawn_from(trace: Trace, fitting: Fitting, seconds: float, seed: int) -> tup
     end = fitting.begin + seconds
     window = cut(trace, fitting.begin, end)
     covers = min(seconds, max(trace.span - fitting.begin, 3600.0))
-    made = more_of(window, seconds=covers, seed=seed, covers=covers)
+    made = replace(more_of(window, seconds=covers, seed=seed, covers=covers), begin=window.begin)
     drawn = made.queues()
     queues = {name: to for name, to in fitting.queues.items() if name in drawn}
     rates = {name: factor for name, factor in fitting.rates.items() if name in drawn}

@@ -57,6 +57,47 @@ def test_jobs_are_mapped_by_the_table_then_by_queue_name_then_to_the_rest() -> N
     assert there.notes == ("Assumed: queue default for 1 job of other queues in the trace.",)
 
 
+def test_jobs_that_run_when_the_window_begins_are_counted() -> None:
+    work = trace(("a", 0, 9000.0, 1), ("a", 10, 60.0, 1), ("a", 20, None, 1), ("a", 7000, 9.0, 1))
+    fitted, _ = fitted_to(work, ["a"], Fitting(rest="a", begin=3600.0))
+    assert [job.name for job in fitted.jobs] == ["j3"]
+    assert [note for note in fitted.notes if note.startswith("Left out")] == [
+        "Left out: 1 job submitted before the window of the trace that would still run when it begins. "
+        "Only jobs of the scenario run at the beginning."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("begin", "offset", "says"),
+    [
+        ("2017-10-09T00:00:00Z", 0.0, "on Monday 00:00 (UTC) in the trace arrives on Sunday 12:00"),
+        ("2017-10-09T00:00:00Z", 6.5 * 86400, None),  # Sunday 12:00, like the scenario's clock
+        ("2017-10-08T12:59:00Z", 0.0, None),
+        ("", 0.0, None),
+    ],
+)
+def test_the_time_of_the_week_of_a_trace_is_compared_with_the_clock(
+    begin: str, offset: float, says: str | None
+) -> None:
+    work = replace(trace(*((f"j{day}", day * 86400, 60.0, 1) for day in range(10))), begin=begin)
+    fitted, _ = fitted_to(work, ["a"], Fitting(rest="a", begin=offset))
+    made, _ = forecast_of(SCENARIO, fitted, Times(horizon=86400))
+    clock = [note for note in made.notes if "(UTC) in the trace" in note]
+    assert len(clock) == (says is not None)
+    if says is not None:
+        assert says in clock[0]
+        assert clock[0].endswith("coincide if the window begins 156h0m later.")
+
+
+def test_a_forecast_says_that_it_begins_with_an_empty_cluster() -> None:
+    empty, busy = snapshot(waiting("one")), snapshot(waiting("one"), started("two", "2026-11-22T11:00:00Z"))
+    for document, is_noted in ((empty, True), (busy, False)):
+        made, _ = forecast_of(document, trace(("job", 0, 60.0, 1)), Times(horizon=60))
+        assert any("no job runs at the beginning" in note for note in made.notes) == is_noted
+    made, _ = forecast_of(empty, Trace(()), Times(horizon=60))
+    assert not any("no job runs" in note for note in made.notes), "no work of a trace"
+
+
 def test_a_queue_with_children_takes_no_jobs() -> None:
     assert leaf_queues(SCENARIO) == ["a", "batch", "default"]
 
