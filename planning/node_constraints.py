@@ -20,6 +20,7 @@ from scheduler_core.model.node_affinity import matching_nodes
 from scheduler_core.model.taints import NodeTaints, tolerations_of
 from scheduler_core.quantity import milli_value
 from traces.kubernetes import constraints_of, key_of, members_of
+from traces.requests import request_of
 
 Json = Mapping[str, Any]
 Devices = frozenset[str]
@@ -203,12 +204,7 @@ def _owners(group: Json) -> Iterator[str]:
 
 
 def _template(pod: Json) -> _Template:
-    requests: dict[str, object] = {}
-    for container in (pod.get("spec") or {}).get("containers") or ():
-        resources = container.get("resources") or {}
-        for part in ("limits", "requests"):
-            requests |= resources.get(part) or {}
-    return _Template(amounts_of(requests), _text(constraints_of(pod)))
+    return _Template(amounts_of(request_of(pod.get("spec") or {})), _text(constraints_of(pod)))
 
 
 def _queue(thing: Json) -> str:

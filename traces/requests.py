@@ -27,7 +27,7 @@ def request_of(spec: Object) -> dict[str, str]:
     found = {}
     for name in dict.fromkeys(name for phase in phases for requests in phase for name in requests):
         sums = [summed([requests[name] for requests in phase if name in requests]) for phase in phases]
-        found[name] = max(sums, key=lambda text: _value(text) or Decimal(0))
+        found[name] = sums[0] if len(sums) == 1 else max(sums, key=lambda text: _value(text) or Decimal(0))
     found |= _requests(spec.get("resources"))
     for name, amount in (spec.get("overhead") or {}).items():
         found[name] = summed([found[name], str(amount)]) if name in found else str(amount)

@@ -93,6 +93,14 @@ def test_a_job_runs_on_nodes_that_are_large_enough_for_it() -> None:
     assert assumed(document, wants("a", **{GPU: "16"})) == (H100, "queue"), "no node has so many"
 
 
+def test_the_devices_of_all_containers_count_for_the_size_of_an_example() -> None:
+    one = {"name": "one", "resources": {"limits": {GPU: "1"}}}
+    double = running("double", "a", {**A100, "containers": [one, {**one, "name": "two"}]})
+    document = cluster(running("small", "a", H100, **{GPU: 1}), double)
+    assert assumed(document, wants("a", **{GPU: "1"})) == (H100, "queue")
+    assert assumed(document, wants("a", **{GPU: "2"})) == (A100, "queue")
+
+
 def test_a_job_without_an_example_in_its_queue_only_tolerates_what_others_tolerate() -> None:
     document = cluster(running("one", "a", H100, **{GPU: 1}), running("cpu", "a", A100, cpu=1))
     assert assumed(document, wants("b", **{GPU: "1"})) == ({"tolerations": TOLERATES}, "others")
