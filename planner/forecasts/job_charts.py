@@ -21,7 +21,7 @@ APART = 4
 def gantt_figure(record: Record, begin: float, end: float, queues: Sequence[str]) -> Figure:
     """Return when each job waited and ran; for more than 500 jobs how many jobs of these queues run."""
     jobs = record.jobs
-    there = np.flatnonzero((jobs.submitted <= end) & ~(jobs.over < begin))
+    there = np.flatnonzero((jobs.there_from <= end) & ~(jobs.over < begin))
     if len(there) > GANTT_JOBS:
         return _running_jobs(record, begin, end, queues)
     ordered = sorted(job_rows(record, there), key=lambda row: (row.queue, row.submitted or 0.0, row.job))

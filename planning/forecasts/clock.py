@@ -45,6 +45,8 @@ def seconds_until(text: object, begin: str) -> float | None:
     [21600.0, 64800.0, 88200.0, 0.0, 7200.0]
     >>> seconds_until("2026-11-22T13:00:00+01:00", begin), seconds_until("2026-11-21T00:00:00Z", begin)
     (0.0, None)
+    >>> seconds_until("18:00", "2026-11-22T12:00:00+01:00"), seconds_until("Monday", "9999-12-31T00:00:00Z")
+    (25200.0, None)
     """
     after = duration(text)
     if after is not None:
@@ -54,7 +56,10 @@ def seconds_until(text: object, begin: str) -> float | None:
         return None
     moment = instant(text)
     if moment is None:
-        moment = _next(text.strip().lower(), start)
+        try:
+            moment = _next(text.strip().lower(), start)
+        except OverflowError:  # after the year 9999
+            return None
     if moment is None or moment < start:
         return None
     return (moment - start).total_seconds()
@@ -78,12 +83,18 @@ def _next(text: str, start: datetime) -> datetime | None:
 
 
 def instant(text: str) -> datetime | None:
-    """Return the moment of an RFC 3339 time, in UTC unless it says otherwise; None for another text."""
+    """Return the moment of an RFC 3339 time in UTC, which it is in unless it says otherwise.
+
+    None for another text, and for a moment that has no year in UTC.
+
+    >>> str(instant("2026-11-22T12:00:00+01:00")), instant("0001-01-01T00:00:00+01:00")
+    ('2026-11-22 11:00:00+00:00', None)
+    """
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def spelled(seconds: float) -> str:
@@ -107,16 +118,21 @@ def spelled(seconds: float) -> str:
 
 
 def moment_of(seconds: float, begin: str) -> str:
-    """Return a time of a forecast for people; without a clock the duration since its beginning.
+    """Return a time of a forecast in UTC for people; without a clock the duration since its beginning.
 
     >>> moment_of(93605, "2026-11-22T12:00:00Z"), moment_of(5400, "")
     ('Mon 23 Nov 2026 14:00:05', '1 h 30 min after the beginning')
     >>> moment_of(0, ""), moment_of(-86400, "")
     ('the beginning', '1 d before the beginning')
+    >>> moment_of(0, "2026-11-22T12:00:00+01:00"), moment_of(86400, "9999-12-31T12:00:00Z")
+    ('Sun 22 Nov 2026 11:00:00', '1 d after the beginning')
     """
     start = instant(begin)
-    if start is None and not seconds:
+    try:
+        if start is not None:
+            return f"{start + timedelta(seconds=int(seconds)):%a %d %b %Y %H:%M:%S}"
+    except OverflowError:  # there is no year 10000
+        pass
+    if not seconds:
         return "the beginning"
-    if start is None:
-        return f"{spelled(abs(seconds))} {'after' if seconds > 0 else 'before'} the beginning"
-    return f"{start + timedelta(seconds=int(seconds)):%a %d %b %Y %H:%M:%S}"
+    return f"{spelled(abs(seconds))} {'after' if seconds > 0 else 'before'} the beginning"

@@ -139,8 +139,8 @@ def compared(before: Record, after: Record) -> Comparison:
     pairs = []
     for name in sorted(set(first) & set(second)):
         one, other = first[name], second[name]
-        if before.jobs.submitted[one] > end or after.jobs.submitted[other] > end:
-            continue
+        if not (before.jobs.submitted[one] <= end and after.jobs.submitted[other] <= end):
+            continue  # submitted later, or a job of the snapshot without a creation time
         pairs.append(
             JobPair(
                 job=name,

@@ -194,8 +194,7 @@ def waiting(record: Record, queue: str) -> Steps:
     """Return the number of jobs of a queue that were submitted and had not started."""
     jobs = record.jobs
     rows = jobs.of_queue(queue)
-    rows = rows[~np.isnan(jobs.submitted[rows])]
-    began = np.maximum(jobs.submitted[rows], 0.0)
+    began = np.maximum(jobs.there_from[rows], 0.0)
     gone = np.where(np.isnan(jobs.started[rows]), jobs.over[rows], jobs.started[rows])
     return counted_intervals(began, gone)
 

@@ -75,6 +75,11 @@ class Jobs:
         return {queue: np.array(found, dtype=np.int64) for queue, found in rows.items()}
 
     @property
+    def there_from(self) -> Floats:
+        """Return when each job was submitted; 0 for a job of the snapshot without a creation time."""
+        return np.nan_to_num(self.submitted)
+
+    @property
     def over(self) -> Floats:
         """Return when each job finished or ended otherwise; NaN for one that still waits or runs."""
         return np.fmin(self.finished, self.ended)

@@ -46,7 +46,7 @@ def session_at(time: float, period: float) -> int:
 def cluster_now(record: Record, at: float) -> Now:
     """Return the state at a time, from the record."""
     jobs = record.jobs
-    there = job_rows(record, np.flatnonzero((jobs.submitted <= at) & ~(jobs.over <= at)))
+    there = job_rows(record, np.flatnonzero((jobs.there_from <= at) & ~(jobs.over <= at)))
     waiting = [row for row in there if row.started is None or row.started > at]
     running = [row for row in there if row.started is not None and row.started <= at]
     queues = [

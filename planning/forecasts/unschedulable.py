@@ -93,10 +93,11 @@ def _of_queue(
     pods: Mapping[str, Counter[int]],
     refused: Mapping[tuple[str, int], str],
 ) -> Unschedulable:
-    first = min(rows, key=lambda row: (jobs.submitted[row], jobs.names[row]))
+    since = jobs.there_from
+    first = min(rows, key=lambda row: (since[row], jobs.names[row]))
     name, queue = jobs.names[first], jobs.queues[first]
     nodes = next(refused[queue, number] for number in pods[name] if (queue, number) in refused)
-    return Unschedulable(queue, len(rows), name, float(jobs.submitted[first]), nodes)
+    return Unschedulable(queue, len(rows), name, float(since[first]), nodes)
 
 
 def _answers_change(document: Json) -> bool:

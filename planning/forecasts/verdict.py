@@ -216,23 +216,24 @@ def _of_unstarted(record: Record) -> Iterator[Finding]:
         np.isnan(jobs.started)
         & np.isnan(jobs.finished)
         & np.isnan(jobs.ended)
-        & ~(jobs.submitted > record.end)
+        & (jobs.there_from <= record.end)
     )
     if not waiting.any():
         return
     counts: dict[str, int] = {}
     for row in np.flatnonzero(waiting).tolist():
         counts[jobs.queues[row]] = counts.get(jobs.queues[row], 0) + 1
-    first = min(np.flatnonzero(waiting).tolist(), key=lambda row: (jobs.submitted[row], jobs.names[row]))
+    since = jobs.there_from
+    first = min(np.flatnonzero(waiting).tolist(), key=lambda row: (since[row], jobs.names[row]))
     most = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
     named = ", ".join(f"{count:,} of {queue}" for queue, count in most[:MOST_NAMED])
     others = len(most) - MOST_NAMED
     more = f" and {others} other queue{'' if others == 1 else 's'}" if others > 0 else ""
     total = sum(counts.values())
-    longest = record.end - float(jobs.submitted[first])
+    longest, is_known = record.end - float(since[first]), not np.isnan(jobs.submitted[first])
     message = (
         f"{counted(total, 'job')} still {'waits' if total == 1 else 'wait'} at the end: {named}{more}."
-        f" {jobs.names[first]} has waited longest, {spelled(longest)}."
+        f" {jobs.names[first]} has waited longest, {'' if is_known else 'at least '}{spelled(longest)}."
     )
     figures = {"jobs": total, "by_queue": counts, "longest_seconds": longest, "job": jobs.names[first]}
     yield Finding("unstarted", "neutral", message, record.end, "", figures)

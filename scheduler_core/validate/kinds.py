@@ -137,13 +137,20 @@ POD_SPEC_PARTS: Mapping[str, Check] = {
     "terminationGracePeriodSeconds": whole(most=INT64),
 }
 POD_SPEC = record({**POD_SPEC_SCALARS, **POD_SPEC_PARTS})
+CONTAINER_STATUS = record(
+    {
+        "name": text,
+        "ready": flag,
+        "state": record({"terminated": record({"startedAt": time, "finishedAt": time})}),
+    }
+)
 POD_STATUS = record(
     {
         "phase": one_of("", "Pending", "Running", "Succeeded", "Failed", "Unknown"),
         "nominatedNodeName": text,
         "startTime": time,
         "conditions": list_of(CONDITION),
-        "containerStatuses": list_of(record({"name": text, "ready": flag})),
+        "containerStatuses": list_of(CONTAINER_STATUS),
     }
 )
 

@@ -19,6 +19,7 @@ from scheduler_core.model.timestamps import parse_time
 
 _TEXT_OR_NONE = frozenset({str, type(None)})
 _FLAG_OR_NONE = frozenset({bool, type(None)})
+_OBJECT_OR_NONE = frozenset({dict, type(None)})
 _TEXTS = frozenset({str})
 _OBJECTS = frozenset({dict})
 _PLAIN = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
@@ -216,6 +217,10 @@ class OrdinaryPods(Ordinary):
             part = container.get
             if type(part("ready")) not in _FLAG_OR_NONE or type(part("name")) not in _TEXT_OR_NONE:
                 return False
+            ended = (state := part("state")) and state.get("terminated")
+            if type(state) not in _OBJECT_OR_NONE or type(ended) not in _OBJECT_OR_NONE:
+                return False
+            times += (ended.get("startedAt"), ended.get("finishedAt")) if ended else ()
         for time in times:
             if time not in self._times:
                 self._learn_time(time)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planning.forecasts.figures import eviction_rows
+from planning.forecasts.comparison import compared, cost_against_benefit
+from planning.forecasts.figures import eviction_rows, waiting
 from planning.forecasts.loops import eviction_loops, evictions_outside_loops
 from planning.forecasts.losses import losses, lost_by_eviction
 from planning.forecasts.moment import cluster_now
@@ -48,6 +49,29 @@ def sequential_jobs(*runs: float, horizon: float = 1000, **timeline: Any) -> Rec
         replay={"period_seconds": 1, "horizon_seconds": horizon, **timeline},
     )
     return record_of(document, replay_document(document))
+
+
+def test_a_job_of_the_snapshot_without_a_creation_time_waits_from_the_beginning() -> None:
+    groups = [podgroup("runs", queue="a"), podgroup("waits", queue="a", phase="Pending")]
+    for group in groups:
+        del group["metadata"]["creationTimestamp"]
+    document = scenario(
+        nodes=[node("n", cpu=1)],
+        queues=[queue("a", deserved={"cpu": 1})],
+        podgroups=groups,
+        pods=[*pods("runs", 1, cpu=1, node="n"), *pods("waits", 1, cpu=1)],
+        conf=PLAIN,
+        now="2026-01-01T12:00:00Z",
+        replay={"horizon_seconds": 60.0},
+    )
+    record = record_of(document, replay_document(document))
+    [says] = [finding.says for finding in verdict(record, {}) if finding.kind == "unstarted"]
+    assert says == "1 job still waits at the end: 1 of a. default/waits has waited longest, at least 1 min."
+    assert waiting(record, "a").pairs() == [(0.0, 1.0)]
+    assert [row.job for row in cluster_now(record, 30.0).waiting] == ["default/waits"]
+    pairs = compared(record, record)
+    assert (pairs.pairs, pairs.hours) == ((), 0.0)
+    assert cost_against_benefit(pairs) == "This change leaves all waits unchanged."
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))

@@ -403,6 +403,13 @@ UNLIKE = {
     "invalid timestamp": ("metadata", "creationTimestamp", "x"),
     "invalid owner reference": ("metadata", "ownerReferences", [{"uid": 1}]),
     "unknown phase": ("status", "phase", "Gone"),
+    "text instead of a container's state": ("status", "containerStatuses", [{"state": "over"}]),
+    "list instead of a container's end": ("status", "containerStatuses", [{"state": {"terminated": []}}]),
+    "invalid time of a container's end": (
+        "status",
+        "containerStatuses",
+        [{"state": {"terminated": {"finishedAt": "x"}}}],
+    ),
     "conditions without a phase": ("status", None, {"conditions": 5}),
     "list instead of a status": ("status", None, []),
     "list instead of a spec": ("spec", None, []),
