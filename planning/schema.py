@@ -17,6 +17,7 @@ _TYPES = {
     "array": "a list",
     "boolean": "true or false",
     "integer": "a whole number",
+    "null": "null",
     "number": "a number",
     "object": "a mapping",
     "string": "a text",

@@ -81,6 +81,7 @@ def test_a_limit_that_no_value_can_be_compared_with_is_refused(goal: dict[str, A
         ({"settings": [{"like": f"n{number}", "values": [1]} for number in range(9)]}, "settings"),
         ({"forecast": {"trace": "t", "horizon_seconds": 0}}, "forecast.horizon_seconds"),
         ({"forecast": {"trace": "t", "seeds": 2.0}}, "forecast.seeds"),
+        ({"forecast": {"trace": "t", "termination_seconds": "soon"}}, "forecast.termination_seconds"),
     ],
 )
 def test_parts_that_the_search_cannot_use_are_refused_with_the_fix(change: dict[str, Any], path: str) -> None:

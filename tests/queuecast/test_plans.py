@@ -207,6 +207,7 @@ def test_a_plan_removes_subtrees_and_jobs_and_reverses_the_tree_in_one_edit(chan
         ("count: 2", "count: many", 9, "is 'many', not a whole number"),
         ("max_evictions: 50", "max_evictions: lots", 14, "not a whole number"),
         ("no_victim_in: team", "no_victim_in: taem", 15, "write 'team'"),
+        ("  busy:\n    weight: 3", "  busy: [3]", 5, "queues.busy is [3], not a mapping or null"),
         ("jobs:", "jbos:", 11, "jbos is not a key here. Fix: write 'jobs'"),
     ],
 )
