@@ -26,7 +26,7 @@ from manifests.stripping import (
 )
 from scheduler_core import encode, simulate_document
 from scheduler_core.model.unmodelled import UNREAD_LISTS as NOTED_LISTS
-from scheduler_core.validate import kinds, scenario
+from scheduler_core.validate import pod_fields, scenario
 from tests.trials import trials
 
 SECRET = "hunter2-planted"
@@ -129,7 +129,7 @@ def test_a_document_without_secrets_is_returned_as_the_same_object() -> None:
 
 def test_stripping_keeps_every_field_that_the_core_reads() -> None:
     core = {
-        POD_SPEC: kinds.POD_SPEC_SCALARS.keys() | kinds.POD_SPEC_PARTS.keys(),
+        POD_SPEC: pod_fields.POD_SPEC_SCALARS.keys() | pod_fields.POD_SPEC_PARTS.keys(),
         SETTINGS: scenario.SETTINGS.keys() | {"scheduler_conf"},
         UNREAD_LISTS: NOTED_LISTS.keys(),
     }
