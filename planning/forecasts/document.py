@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from planning.forecasts.clock import HOUR, spelled
 from planning.forecasts.limits import count_notes
 from planning.forecasts.run_times import RunTime, notes_of, run_times, start_notes, with_run_times
 from planning.rows import Problem
+from scheduler_core.lint.tiers import EVICTING
 from traces import Trace, cut, events_of
 from traces.events import NAMESPACE
 from traces.text import counted
@@ -194,9 +196,39 @@ def forecast_with(
         *_class_notes(document, arrivals),
         *notes_of(known, times.default_run),
         *start_notes(document),
+        *_gang_notes(whole, times.evicted),
         *([] if problems else count_notes(whole, times.horizon)),
     )
     return Forecast(whole, tuple(timed), tuple(known), notes), problems
+
+
+def _gang_notes(document: Json, evicted: str) -> list[str]:
+    """Return what becomes of a gang that loses a pod, if the configuration evicts and there are gangs."""
+    confs = [document, *document["replay"]["events"]]
+    if evicted not in ("restart", "resume") or not any(_evicts(one.get("scheduler_conf")) for one in confs):
+        return []
+    created = (group for event in confs[1:] for group in event.get("create", {}).get("podgroups", ()))
+    groups = [*items(document.get("podgroups")), *created]
+    gangs = sum(map(_is_gang, groups))
+    if not gangs:
+        return []
+    which = "the only gang" if gangs == 1 else f"one of {gangs:,} gangs"
+    return [
+        f"Assumed: if a pod of {which} is evicted, only this pod starts again and the others run on. Where"
+        " they cannot, let evicted pods restart with their whole job (restart-job)."
+    ]
+
+
+def _is_gang(group: Json) -> bool:
+    """Return whether a PodGroup needs several pods and no Job controls them, whose policies would apply."""
+    owners = group["metadata"].get("ownerReferences") or ()
+    is_of_job = any(owner.get("kind") == "Job" for owner in owners)
+    return not is_of_job and int((group.get("spec") or {}).get("minMember") or 0) > 1
+
+
+def _evicts(conf: Any) -> bool:
+    actions = conf.get("actions") if isinstance(conf, Mapping) else None
+    return bool({*re.split(r"[,\s]+", str(actions or ""))} & {*EVICTING, "shuffle"})
 
 
 def _class_notes(document: Json, arrivals: Arrivals) -> list[str]:

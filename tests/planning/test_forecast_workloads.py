@@ -15,6 +15,7 @@ from planning.forecasts.run_times import run_times, sources_of, with_run_times
 from planning.forecasts.shared import Shared
 from planning.forecasts.typed_changes import MOST_TICKS, TypedChange, change_of, timeline
 from planning.forecasts.workload import Fitting, drawn_from, fitted_to, leaf_queues, more_of, own_trace
+from planning.search import conf_text
 from scheduler_core.replay import replay_document
 from tests.builders import Object, conf, job, node, podgroup, pods, queue, scenario
 from tests.traces.builders import trace_job
@@ -550,6 +551,25 @@ def test_jobs_submitted_after_the_horizon_are_left_out_and_noted() -> None:
     made, _ = forecast_of(SCENARIO, work, Times(horizon=60))
     assert len(made.document["replay"]["events"]) == 2
     assert "Left out: 2 jobs submitted after the end of the forecast." in made.notes
+
+
+def test_what_becomes_of_gangs_that_lose_pods_is_noted_where_pods_may_be_evicted() -> None:
+    reclaims = {**SCENARIO, "scheduler_conf": {**SCENARIO["scheduler_conf"], "actions": "allocate, reclaim"}}
+    work, _ = fitted_to(trace(("a", 0, 60, 4), ("a", 5, 60, 2), ("a", 9, 60, 1)), ["a"], Fitting())
+    later = [{"at": 5, "scheduler_conf": conf_text(reclaims["scheduler_conf"])}]
+    for document, evicted, changes, is_noted in (
+        (SCENARIO, "restart", [], False),
+        (SCENARIO, "restart", later, True),
+        (reclaims, "restart", [], True),
+        (reclaims, "resume", [], True),
+        (reclaims, "restart-job", [], False),
+    ):
+        made, problems = forecast_of(document, work, Times(horizon=60, evicted=evicted), changes)
+        assert problems == []
+        found = [note for note in made.notes if "gangs is evicted" in note]
+        assert [note.partition(" is evicted")[0] for note in found] == (
+            ["Assumed: if a pod of one of 2 gangs"] if is_noted else []
+        )
 
 
 def test_a_change_that_volcano_would_reject_is_a_problem() -> None:
