@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import IO, Any
 
 import manifests
-from planning.documents import items
+from planning.documents import items, of_live_cluster
 from planning.forecasts.clock import instant, spelled
 from planning.left_out import left_out
 from planning.queues import SPEC_FIELDS
@@ -86,6 +86,8 @@ def read_cluster(
     """
     reading = manifests.read(files, progress=lambda done, name: progress(_READ * done, f"reading {name}"))
     progress(_READ, "checking the objects")
+    if not reading.is_scenario:
+        reading.document = of_live_cluster(reading.document)
     document = {key: value for key, value in reading.document.items() if key != "scheduler_conf"}
     clock, told = (None, []) if reading.is_scenario else _clock(document, now)
     if clock is not None:

@@ -9,7 +9,7 @@ from planning.forecasts.record import Record
 from queuecast import reports
 from queuecast.applied import changed, refused_updates
 from queuecast.backend import Backend, Json
-from queuecast.core import faults
+from queuecast.core import faults, snapshot_document
 from queuecast.effects import Effects
 from queuecast.followed import followed
 from queuecast.forecast_commands import requested_workload
@@ -17,7 +17,7 @@ from queuecast.forecast_rules import FORECAST_RULES
 from queuecast.plans import Source, contents, read_bytes, read_changes
 from queuecast.problems import Refused, Rejected, problem, refusal
 from queuecast.rules import Rules
-from queuecast.sending import bare_document, snapshot_document
+from queuecast.sending import bare_document
 from queuecast.terminal import progress_line
 
 PASSED, FAILED, NOT_CHECKED = 0, 1, 2

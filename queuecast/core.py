@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import manifests
+from planning.documents import of_live_cluster
 from queuecast.plans import new_problems
 from queuecast.problems import Json, Refused, as_problem
+from queuecast.sending import bare_document
 from scheduler_core import Options, prepare, problems
 from scheduler_core.explain import with_loops
 from scheduler_core.lint import review
@@ -42,3 +44,12 @@ def simulate(document: Mapping[str, Any], progress: Callable[[float, str], None]
     if "error" in result:
         raise Refused(str(result["error"]), code="not_simulated")
     return result
+
+
+def snapshot_document(reading: manifests.Reading) -> Json:
+    """Return the files of a cluster as one scenario document, whose clock is the time of a live export."""
+    bare = bare_document(reading)
+    if reading.is_scenario:
+        return bare
+    exported = manifests.export_time(bare)
+    return {**of_live_cluster(bare), **({"now": exported} if exported else {})}

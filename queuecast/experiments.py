@@ -17,11 +17,11 @@ from planning.experiments.definition import (
 )
 from queuecast.backend import Backend, Json
 from queuecast.client import Client
+from queuecast.core import snapshot_document
 from queuecast.forecasts import text_of
 from queuecast.plans import contents, read_bytes
 from queuecast.problems import refusal
 from queuecast.schema import problem_at, read_checked
-from queuecast.sending import snapshot_document
 
 
 @dataclass(frozen=True)

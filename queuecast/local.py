@@ -11,14 +11,13 @@ from queuecast import queues_edited
 from queuecast.added import new_job, read_workloads, refuse_taken
 from queuecast.applied import changed
 from queuecast.backend import Files, Json, Progress
-from queuecast.core import faults, reviewed
+from queuecast.core import faults, reviewed, snapshot_document
 from queuecast.exported import exported
 from queuecast.lint import conf_findings, findings_in
 from queuecast.local_runs import LocalRuns
 from queuecast.nodes_edited import job_removed, node_changed, nodes_added, nodes_removed
 from queuecast.plans import key_of, read_bytes
 from queuecast.problems import as_problem, refusal
-from queuecast.sending import snapshot_document
 from queuecast.store import FOLDER, head
 
 

@@ -14,14 +14,14 @@ from planning.suggestions import written_instead
 from queuecast import queues_edited
 from queuecast.applied import changed
 from queuecast.conf_files import conf_text
-from queuecast.core import faults
+from queuecast.core import faults, snapshot_document
 from queuecast.followed import followed
 from queuecast.job_parts import parts_of
 from queuecast.plans import Key, Source, contents, key_of, read_bytes, read_changes
 from queuecast.problems import Json, Refused, problem, refusal
 from queuecast.rules import Rules
 from queuecast.schema import problem_at, read_checked
-from queuecast.sending import bare_document, snapshot_document
+from queuecast.sending import bare_document
 
 SnapshotOf = Callable[[str], Json]
 """Returns the document of a stored snapshot, by name."""

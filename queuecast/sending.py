@@ -26,13 +26,6 @@ def bare_document(reading: manifests.Reading) -> Json:
     return {**bare} if text is None else {**bare, "scheduler_conf": text}
 
 
-def snapshot_document(reading: manifests.Reading) -> Json:
-    """Return the files of a cluster as one scenario document, whose clock is the time of a live export."""
-    bare = bare_document(reading)
-    exported = "" if reading.is_scenario else manifests.export_time(bare)
-    return {**bare, "now": exported} if exported else bare
-
-
 def bare_files(names: Sequence[str], reading: manifests.Reading) -> Files:
     """Return files to send: each under its name, with its objects as JSON on the lines where they began.
 

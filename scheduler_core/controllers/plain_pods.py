@@ -43,9 +43,9 @@ def group_plain_pods(
     made = Made()
     known = set(podgroups)
     for pod in (pods[key] for key in sorted(pods)):
-        metadata, spec = pod["metadata"], pod["spec"]
+        metadata = pod["metadata"]
         annotations = metadata.get("annotations") or {}
-        if spec.get("schedulerName") not in scheduler_names or annotations.get(GROUP_NAME):
+        if not lacks_podgroup(pod, scheduler_names):
             continue
         group = group_name(metadata)
         if f"{metadata['namespace']}/{group}" not in known:
@@ -58,6 +58,13 @@ def group_plain_pods(
             "Assumed: {n} pod{s} without a PodGroup: one was added, as Volcano's controller does."
         ] += 1
     return made
+
+
+def lacks_podgroup(pod: Object, scheduler_names: Sequence[str]) -> bool:
+    """Return whether a pod of these schedulers names no PodGroup."""
+    annotations = pod["metadata"].get("annotations") or {}
+    ours = (pod.get("spec") or {}).get("schedulerName") in scheduler_names
+    return ours and not annotations.get(GROUP_NAME)
 
 
 def group_name(metadata: Mapping[str, Any]) -> str:

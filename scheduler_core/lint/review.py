@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from scheduler_core.lint.conf import conf_of, conf_problems
+from scheduler_core.lint.groups import pods_without_group
 from scheduler_core.lint.plan import Plan
 from scheduler_core.lint.totals import total_problems
 from scheduler_core.lint.tree import tree_problems
@@ -82,7 +83,9 @@ def review(document: Mapping[str, Any], before: Inspection | None = None) -> lis
     found += conf_problems(document.get("scheduler_conf"), release)
     conf = conf_of(document.get("scheduler_conf"), release)
     if not any(is_unsound(problem) for problem in of_form):
-        found += [*_of_schema(inspection), *unmodelled_problems(document, inspection.read_pods())]
+        pods = inspection.read_pods()
+        found += [*_of_schema(inspection), *unmodelled_problems(document, pods)]
+        found += pods_without_group(document, pods)
         if conf is not None:
             plan = Plan(document, conf)
             found += [*tree_problems(plan), *total_problems(plan)]

@@ -156,7 +156,7 @@ def _check_groups_of_pods(objects: Mapping[str, Listed], report: Report) -> None
     if not missing:
         return
     for (namespace, group), (place, pod) in zip(pods.groups_named, pods, strict=True):
-        if (namespace, group) in missing:
+        if (namespace, group) in missing and _phase_of(pod) not in _ENDED:
             pods.set_subject(place, pod, report)
             message = (
                 f"names podgroup {group!r}, which does not exist in its namespace: the pod is never scheduled"
@@ -164,6 +164,15 @@ def _check_groups_of_pods(objects: Mapping[str, Listed], report: Report) -> None
             where = (((place, "metadata"), "annotations"), GROUP_NAME)
             fix = "add the podgroup"
             report.add("pod.podgroup_missing", "warning", where, message, actual=group, fix=fix)
+
+
+_ENDED = ("Succeeded", "Failed")
+"""The phases of pods that are not scheduled any more; Volcano deletes the PodGroup of a finished job."""
+
+
+def _phase_of(pod: Object) -> object:
+    status = pod.get("status")
+    return status.get("phase") if isinstance(status, Mapping) else None
 
 
 # jobs

@@ -443,6 +443,13 @@ def test_pod_value_true_is_not_confused_with_one(value: Any) -> None:
     assert alone == among
 
 
+def test_only_unfinished_pods_miss_their_podgroup() -> None:
+    document = scenario(pods=[pod("runs", group="gone"), pod("ended", group="gone")], podgroups=[])
+    document["pods"][1]["status"] = {"phase": "Succeeded"}
+    missing = [one.path for one in problems(document) if one.rule == "pod.podgroup_missing"]
+    assert missing == ['pods[0].metadata.annotations["scheduling.k8s.io/group-name"]']
+
+
 def test_deeply_nested_pods_are_accepted() -> None:
     deep: Any = []
     for _ in range(900):

@@ -103,6 +103,28 @@ def test_left_out_kinds_say_what_results_lack(version: str, kind: str, rule: str
     assert message in problem.message
 
 
+def test_a_pod_of_a_live_cluster_without_podgroup_gets_one_as_from_the_controller() -> None:
+    cluster = factories.cluster(waiting=1)
+    assert "controllers" not in read_cluster([("a.json", objects_of(cluster).encode())], now=NOW).document
+    plain = cluster["pods"][-1]
+    del plain["metadata"]["annotations"]
+    plain["spec"]["schedulerName"] = "volcano"
+    read = read_cluster([("a.json", objects_of(cluster).encode())], now=NOW)
+    assert read.document["controllers"] is True
+    assert not [one for one in read.problems if one.rule == "pod.no_podgroup"]
+    notes = simulate_document({**read.document, "scheduler_conf": manifests.parse_conf(factories.CONF)})[
+        "notes"
+    ]
+    assert "Added: 1 PodGroup for pods that belong to none." in notes
+    scenario = read_cluster([("a.json", json.dumps(cluster).encode())], now=NOW)
+    assert [one.message for one in scenario.problems if one.rule == "pod.no_podgroup"] == [
+        "pod default/wait-0 names no podgroup: the scheduler ignores it until Volcano's controller has"
+        " created one"
+    ]
+    plain["status"] = {"phase": "Succeeded"}
+    assert "controllers" not in read_cluster([("a.json", objects_of(cluster).encode())], now=NOW).document
+
+
 def test_a_scenario_without_a_clock_gets_none() -> None:
     scenario = json.dumps(factories.cluster()).encode()
     assert "now" not in read_cluster([("scenario.json", scenario)], now=NOW).document
