@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planning.documents import items
+from planning.forecasts.absent_pods import absent_pods_notes
 from planning.forecasts.beginning import beginning_notes
 from planning.forecasts.changes import Timed, timed_changes
 from planning.forecasts.clock import HOUR, spelled
@@ -196,6 +197,7 @@ def forecast_with(
         *_class_notes(document, arrivals),
         *notes_of(known, times.default_run),
         *start_notes(document),
+        *absent_pods_notes(document),
         *_gang_notes(whole, times.evicted),
         *([] if problems else count_notes(whole, times.horizon)),
     )

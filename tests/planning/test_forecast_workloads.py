@@ -279,6 +279,16 @@ def test_a_job_that_has_run_for_days_does_not_end_at_the_beginning() -> None:
     assert "Assumed: twice what they have run so far as run time of 1 job of the snapshot." in made.notes
 
 
+def test_pods_that_an_operator_creates_later_are_noted() -> None:
+    driver, its_pod = waiting("spark")
+    driver["spec"]["minResources"] = {"cpu": "41", "count/pods": "11"}
+    whole, all_of_it = waiting("whole")
+    whole["spec"]["minResources"] = {"cpu": "1050m"}
+    made, _ = forecast_of(snapshot([driver, its_pod], [whole, all_of_it]), Trace(()), Times(horizon=60))
+    [note] = [note for note in made.notes if "create later" in note]
+    assert note.endswith("The minResources of PodGroup default/spark request 40 cores more than its pods.")
+
+
 def test_pods_that_always_restart_have_no_end() -> None:
     group, member = waiting("ray-head", owner="RayCluster")
     member["spec"]["restartPolicy"] = "Always"
