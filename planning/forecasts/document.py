@@ -13,7 +13,14 @@ from planning.forecasts.beginning import beginning_notes
 from planning.forecasts.changes import Timed, timed_changes
 from planning.forecasts.clock import HOUR, spelled
 from planning.forecasts.limits import count_notes
-from planning.forecasts.run_times import RunTime, notes_of, run_times, start_notes, with_run_times
+from planning.forecasts.run_times import (
+    RunTime,
+    notes_of,
+    run_times,
+    start_notes,
+    with_run_times,
+    with_starts,
+)
 from planning.rows import Problem
 from scheduler_core.lint.tiers import EVICTING
 from traces import Trace, cut, events_of
@@ -190,7 +197,7 @@ def forecast_with(
     problems += late_problems(timed, times.horizon)
     changed = [change.event for change in timed]
     events = sorted([*arrivals.events, *changed], key=lambda event: float(event["at"]))
-    whole = with_run_times(document, known) | {"replay": {**times.as_replay(), "events": events}}
+    whole = with_run_times(with_starts(document), known) | {"replay": {**times.as_replay(), "events": events}}
     notes = (
         *arrivals.notes,
         *(beginning_notes(document, arrivals.begin) if arrivals.events else []),

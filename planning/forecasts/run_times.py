@@ -195,14 +195,33 @@ def notes_of(found: Sequence[RunTime], default: float) -> list[str]:
     ]
 
 
-def start_notes(document: Json) -> list[str]:
-    """Return how many running pods do not state when they started, as notes of a result."""
-    unknown = sum(
-        (status := pod.get("status") or {}).get("phase") == "Running"
+def _lacks_start(pod: Json) -> bool:
+    """Return whether a running pod does not state when it started."""
+    status = pod.get("status") or {}
+    return bool(
+        status.get("phase") == "Running"
         and not status.get("startTime")
         and not pod["metadata"].get("deletionTimestamp")
-        for pod in items(document.get("pods"))
     )
+
+
+def with_starts(document: Json) -> Json:
+    """Return the document with the start of running pods that do not state it: its time.
+
+    So moments of the forecast know how long these pods have run.
+    """
+    time, pods = clock_of(document), items(document.get("pods"))
+    if not time or not any(map(_lacks_start, pods)):
+        return document
+    started = [
+        {**pod, "status": {**pod["status"], "startTime": time}} if _lacks_start(pod) else pod for pod in pods
+    ]
+    return {**document, "pods": started}
+
+
+def start_notes(document: Json) -> list[str]:
+    """Return how many running pods do not state when they started, as notes of a result."""
+    unknown = sum(map(_lacks_start, items(document.get("pods"))))
     if not unknown:
         return []
     return [

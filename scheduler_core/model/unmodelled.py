@@ -22,12 +22,13 @@ UNREAD_LISTS: Mapping[str, str] = {
 
 def claims_volumes(pod: Object) -> bool:
     """Return whether a pod uses volumes that are bound, limited or placed by zone."""
-    return any(volume.get(kind) for volume in pod["spec"].get("volumes") or () for kind in CLAIMING_VOLUMES)
+    volumes = (pod.get("spec") or {}).get("volumes") or ()
+    return any(volume.get(kind) for volume in volumes for kind in CLAIMING_VOLUMES)
 
 
 def claims_resources(pod: Object) -> bool:
     """Return whether a pod uses resource claims."""
-    return bool(pod["spec"].get("resourceClaims"))
+    return bool((pod.get("spec") or {}).get("resourceClaims"))
 
 
 def names_topology(podgroup: Object) -> bool:

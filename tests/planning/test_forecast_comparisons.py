@@ -198,6 +198,21 @@ def test_a_moment_is_forecast_under_the_same_trace_without_mixing_up_jobs() -> N
     assert record.jobs.pods.tolist() == [2] * 5
 
 
+def test_a_forecast_of_a_moment_continues_the_forecast() -> None:
+    start = scenario(
+        nodes=[node("n", cpu=2)], queues=[queue("a")], conf=PLAIN, now="2026-01-01T12:00:00Z",
+        podgroups=[podgroup("runs", queue="a"), podgroup("waits", queue="a", phase="Pending")],
+        pods=[*pods("runs", 1, cpu=2, node="n"), *pods("waits", 1, cpu=2)],
+    )  # fmt: skip
+    times = Times(horizon=4000.0, default_run=1000.0)
+    whole, _ = forecast_of(start, Trace(()), times)
+    moment = cluster_at_of(whole.document, 400.0)
+    rest, _ = forecast_of(moment, Trace(()), replace(times, horizon=3600.0))
+    first, second = (record_of(one.document, replay_document(one.document)) for one in (whole, rest))
+    assert first.jobs.finished.tolist() == [1000.0, 2000.0]
+    assert (second.jobs.finished + 400.0).tolist() == [1000.0, 2000.0]
+
+
 def cluster_at_of(document: Any, time: float) -> Any:
     """Return the cluster of a replay at a time as a scenario."""
     until = {**document, "replay": {**document["replay"], "horizon_seconds": time - 1.0}}

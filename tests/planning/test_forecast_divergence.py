@@ -141,3 +141,12 @@ def test_ends_and_unmodelled_features_are_read_from_the_later_snapshot() -> None
     }
     found = real_jobs({"podgroups": [group], "pods": [pod]}, "2026-01-01T00:00:00Z")["x/g"]
     assert found == RealJob("a", 60.0, 120.0, 720.0, ("volumes", "networkTopology"))
+
+
+def test_a_pod_without_a_specification_uses_no_unmodelled_feature() -> None:
+    created = {"namespace": "default", "creationTimestamp": "2026-01-01T12:00:00Z"}
+    group = {"metadata": {"name": "j", **created}, "spec": {"queue": "a"}}
+    annotations = {"scheduling.k8s.io/group-name": "j"}
+    pod = {"metadata": {"name": "p", **created, "annotations": annotations}}
+    [job] = real_jobs({"podgroups": [group], "pods": [pod]}, "2026-01-01T12:00:00Z").values()
+    assert (job.submitted, job.started, job.uses) == (0.0, None, ())
