@@ -262,5 +262,5 @@ def _complaint_of_kind(item: Item) -> Complaint:
     missing = "apiVersion" if isinstance(item.kind, str) else "kind"
     found = item.value.get(missing)
     message = f"this object has no {missing}" if found is None else f"{missing} is {type_name(found)}"
-    fix = "use the output of `kubectl get -o yaml`, with apiVersion and kind"
+    fix = "use the output of `kubectl get -o yaml` or `helm template`, with apiVersion and kind"
     return Complaint("form.kind", message, fix, (*item.steps, missing))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from planning.documents import clock_of
 from planning.forecasts.record import Record
 from queuecast import reports
 from queuecast.applied import changed, refused_updates
@@ -69,7 +70,8 @@ def _report(args: argparse.Namespace, backend: Backend) -> Json:
     plan = followed(snapshot, plan)
     effects = Effects.of(snapshot, plan)
     if rules.need_a_forecast:
-        before = _forecast(args, snapshot) if rules.compare_forecasts else None
+        at_once = {**snapshot, **({"now": clock} if (clock := clock_of(plan)) else {})}
+        before = _forecast(args, at_once) if rules.compare_forecasts else None
         effects = effects.with_forecasts(_forecast(args, plan), before)
     return effects.report(rules.evaluate(effects.outcomes), place, refused_updates(snapshot, plan))
 

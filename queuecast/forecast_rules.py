@@ -9,7 +9,7 @@ from planning.forecasts.costs import unit_of
 from planning.forecasts.loops import eviction_loops
 from planning.forecasts.losses import losses
 from planning.forecasts.record import Record
-from planning.forecasts.targets import target_verdicts, waits_of
+from planning.forecasts.targets import target_verdicts, waits_of_both
 from planning.forecasts.verdict import late_text
 from queuecast.compared import KEPT, Compared, Result, unless
 from scheduler_core.units import named
@@ -79,7 +79,7 @@ def _no_longer_waits(wanted: Mapping[str, Any], outcomes: Compared) -> Result:
     assert most is not None, "the schema accepts lengths of time only"
     facts = []
     for queue in _queues_of(wanted, outcomes):
-        was, now = waits_of(before, queue), waits_of(after, queue)
+        was, now = waits_of_both(before, after, queue)
         if was.p95 is None or now.p95 is None:
             continue
         if now.p95 > was.p95 + most:

@@ -86,7 +86,22 @@ def submitted_in_time(record: Record, queue: str) -> np.ndarray:
 
 def waits_of(record: Record, queue: str) -> Waits:
     """Return the waits of a queue's jobs that were submitted during the forecast."""
-    rows = submitted_in_time(record, queue)
+    return _waits_of_rows(record, submitted_in_time(record, queue))
+
+
+def waits_of_both(before: Record, after: Record, queue: str) -> tuple[Waits, Waits]:
+    """Return the waits of a queue's jobs in two forecasts; only of jobs that were submitted during both."""
+    rows = [submitted_in_time(record, queue) for record in (before, after)]
+    first, second = (
+        {record.jobs.names[row]: row for row in of_record.tolist()}
+        for record, of_record in zip((before, after), rows, strict=True)
+    )
+    both = sorted(first.keys() & second.keys())
+    kept = [np.array([of_record[name] for name in both], dtype=np.intp) for of_record in (first, second)]
+    return _waits_of_rows(before, kept[0]), _waits_of_rows(after, kept[1])
+
+
+def _waits_of_rows(record: Record, rows: np.ndarray) -> Waits:
     so_far = record.jobs.waits_at_least(record.end)[rows].tolist()
     started = ~np.isnan(record.jobs.started[rows])
     at_most = np.where(started, record.jobs.waits[rows], np.inf).tolist()

@@ -283,6 +283,20 @@ def test_more_evictions_than_without_the_change_break_their_rule(
     assert report["rules"][1]["why"] == "b: 6 evictions instead of 4"
 
 
+def test_only_jobs_of_both_forecasts_are_compared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    group = podgroup("waits", queue="b", min_member=1, created=0, phase="Pending")
+    without_clock = {name: value for name, value in CLUSTER.items() if name != "now"}
+    document = {**without_clock, "podgroups": [group], "pods": pods("waits", 1, cpu=1)}
+    (folder / "cluster.json").write_text(json.dumps(document))
+    (folder / "change.yaml").write_text(CAPPED.replace("{name: a}", "{name: c}"))
+    (folder / "rules.yaml").write_text("- no_longer_waits: {by: 0}\n")
+    against = ["--against", "cluster.json", "--assert", "rules.yaml"]
+    code = main(["check", "change.yaml", *against, *WORK])
+    assert (code, "the rule holds" in capsys.readouterr().out) == (0, True), (
+        "a new queue is younger than the job"
+    )
+
+
 def test_lost_work_breaks_its_rule(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     drained = (*WORK, "--changes", "changes.yaml")
     assert check(folder, "- lost_hours_at_most: {hours: 0.01, resource: cpu}\n", *drained) == 1
