@@ -20,17 +20,21 @@ from tests.worker import do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-MANY = "name,queue,submit_seconds,run_seconds,cpu,memory\n" + "".join(
-    f"j{number},{('busy', 'waits')[number % 2]},{number * 7},{50 + number % 90},1,{1000 + number}Mi\n"
-    for number in range(700)
-)
-"""A workload that takes a child process some seconds: no two jobs are equal."""
-LONG = {"horizon_seconds": 7_000.0, "period_seconds": 1.0}
+MANY = 700
+"""So many different jobs take a child process some seconds."""
 
 
-def long_forecast() -> Forecast:
+def long_forecasts(count: int, *, seeds: int = 0) -> list[Forecast]:
+    """Return equal forecasts that take some seconds, with the drawn workloads."""
+    jobs = MANY // (1 + seeds)
+    workload = "name,queue,submit_seconds,run_seconds,cpu,memory\n" + "".join(
+        f"j{number},{('busy', 'waits')[number % 2]},{number * 7},{50 + number % 90},1,{1000 + number}Mi\n"
+        for number in range(jobs)
+    )
     empty = {**factories.cluster(nodes=4), "podgroups": [], "pods": []}
-    return factories.forecast(factories.scenario(document=empty), under=factories.workload(MANY), **LONG)
+    scenario, trace = factories.scenario(document=empty), factories.workload(workload)
+    options = {"horizon_seconds": 10.0 * jobs, "period_seconds": 1.0, "seeds": seeds}
+    return [factories.forecast(scenario, under=trace, **options) for _ in range(count)]
 
 
 def put_back_once_frozen(forecast: Forecast) -> None:
@@ -80,9 +84,9 @@ def test_equal_forecasts_give_equal_bytes() -> None:
 
 
 def test_a_requeued_forecast_resumes_with_the_same_result() -> None:
-    whole = do_work(long_forecast())
+    whole, forecast = long_forecasts(2)
+    whole = do_work(whole)
     assert whole.state == "succeeded", whole.error
-    forecast = long_forecast()
     put_back_once_frozen(forecast)
     resumed = do_work(forecast)
     assert resumed.state == "succeeded", resumed.error
@@ -93,12 +97,9 @@ def test_a_requeued_forecast_resumes_with_the_same_result() -> None:
 
 
 def test_a_requeued_forecast_with_drawn_workloads_resumes_with_the_same_result() -> None:
-    options = {**LONG, "seeds": 2}
-    empty = {**factories.cluster(nodes=4), "podgroups": [], "pods": []}
-    scenario, trace = factories.scenario(document=empty), factories.workload(MANY)
-    whole = do_work(factories.forecast(scenario, under=trace, **options))
+    whole, forecast = long_forecasts(2, seeds=2)
+    whole = do_work(whole)
     assert whole.state == "succeeded", whole.error
-    forecast = factories.forecast(scenario, under=trace, **options)
     put_back_once_frozen(forecast)
     resumed = do_work(forecast)
     assert (resumed.state, resumed.summary) == ("succeeded", whole.summary)
