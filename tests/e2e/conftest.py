@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.product import CHROMIUM, Product, chromium, product, run_sample, wait_for_run, watched_page
+from tests.e2e.product import (
+    CHROMIUM,
+    Product,
+    chromium,
+    product,
+    run_sample,
+    wait_for_page,
+    wait_for_run,
+    watched_page,
+)
 from tests.needs import unavailable
 
 expect.set_options(timeout=30_000)  # like the timeout of a click, for slow machines
@@ -61,6 +70,14 @@ def tab(session: BrowserContext, running: Product) -> Iterator[Page]:
 def page(tab: Page, running: Product) -> Page:
     """A tab with the home page of the account."""
     running.log_in(tab)
+    return tab
+
+
+@pytest.fixture
+def sample(tab: Page, running: Product) -> Page:
+    """A tab with the sample of the account, opened by its address."""
+    tab.goto(running.sample)
+    wait_for_page(tab.get_by_role("heading", name="Sample", level=1))
     return tab
 
 

@@ -7,16 +7,15 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from planner.clusters.sample.conf import SAMPLE_CONF
-from tests.e2e.product import Product, conf_editor, open_sample, wait_for_page
+from tests.e2e.product import Product, conf_editor, wait_for_page
 
 
 @pytest.fixture
 def page(running: Product, session: BrowserContext) -> Iterator[Page]:
     """A tab with the editor, whose library applies inline styles, which the browser reports as blocked."""
     tab = session.new_page()
-    running.log_in(tab)
-    open_sample(tab)
-    tab.get_by_role("link", name="Configuration").click()
+    running.enter(session)
+    tab.goto(f"{running.sample}conf/")
     wait_for_page(conf_editor(tab))
     yield tab
     tab.close()

@@ -12,7 +12,7 @@ import yaml
 from playwright.sync_api import Page, expect
 
 from benchmarks.bench_forecast import ROW, line_of
-from tests.e2e.product import RUN_PATIENCE, open_sample
+from tests.e2e.product import RUN_PATIENCE
 from tests.e2e.test_journeys import edit
 from tests.e2e.test_whole_journey import import_files
 from tests.needs import unavailable
@@ -129,27 +129,26 @@ def branch_from_the_worst_moment(page: Page, forecast: str, worst: dict[str, Any
     expect(page.get_by_role("main")).to_contain_text("trace/")
 
 
-def test_timed_changes_are_drawn_while_typing(page: Page) -> None:
-    open_sample(page)
-    scenario = page.url
-    page.get_by_role("link", name="Traces", exact=True).click()
-    page.get_by_label("Queue", exact=True).fill("analytics")
-    page.get_by_label("Name").last.fill("drawn")
-    page.get_by_role("button", name=re.compile("^Generate")).click()
-    expect(page.get_by_role("heading", name="drawn", level=1)).to_be_visible()
-    page.goto(f"{scenario}forecasts/")
-    page.get_by_label("When change 1 happens").fill("2h")
-    page.get_by_label("What change 1 happens to").fill("analytics")
-    page.get_by_label("Fields or count of change 1").fill("weight=5")
-    page.get_by_label("Fields or count of change 1").press("Tab")
-    line = page.locator("#timeline")
+def test_timed_changes_are_drawn_while_typing(sample: Page) -> None:
+    scenario = sample.url
+    sample.get_by_role("link", name="Traces", exact=True).click()
+    sample.get_by_label("Queue", exact=True).fill("analytics")
+    sample.get_by_label("Name").last.fill("drawn")
+    sample.get_by_role("button", name=re.compile("^Generate")).click()
+    expect(sample.get_by_role("heading", name="drawn", level=1)).to_be_visible()
+    sample.goto(f"{scenario}forecasts/")
+    sample.get_by_label("When change 1 happens").fill("2h")
+    sample.get_by_label("What change 1 happens to").fill("analytics")
+    sample.get_by_label("Fields or count of change 1").fill("weight=5")
+    sample.get_by_label("Fields or count of change 1").press("Tab")
+    line = sample.locator("#timeline")
     expect(line).to_contain_text("Queue analytics gets weight 5.")
-    page.get_by_label("When change 2 happens").fill("3h")
-    page.get_by_label("What change 2 happens to").fill("nowhere")
-    page.get_by_label("Fields or count of change 2").fill("weight=5")
-    page.get_by_label("Fields or count of change 2").press("Tab")
+    sample.get_by_label("When change 2 happens").fill("3h")
+    sample.get_by_label("What change 2 happens to").fill("nowhere")
+    sample.get_by_label("Fields or count of change 2").fill("weight=5")
+    sample.get_by_label("Fields or count of change 2").press("Tab")
     expect(line).to_contain_text("there is no queue 'nowhere'")
-    page.get_by_role("button", name="Check and add a row").click()
-    page.get_by_role("button", name="Remove change 2").click()
-    expect(page.get_by_label("What change 2 happens to")).to_have_value("")
+    sample.get_by_role("button", name="Check and add a row").click()
+    sample.get_by_role("button", name="Remove change 2").click()
+    expect(sample.get_by_label("What change 2 happens to")).to_have_value("")
     expect(line.locator("circle")).to_have_count(1)

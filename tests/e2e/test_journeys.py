@@ -107,13 +107,12 @@ def weight_raised_by_curl(running: Product, resource: str) -> tuple[dict[str, fl
     return deserves, [victim["pod"] for victim in evicted]
 
 
-def test_the_table_of_queues_switches_to_another_resource(page: Page) -> None:
-    open_sample(page)
-    press_run(page)
-    head = page.locator("#amounts thead .ranks__chart")
+def test_the_table_of_queues_switches_to_another_resource(sample: Page) -> None:
+    press_run(sample)
+    head = sample.locator("#amounts thead .ranks__chart")
     for name, shown in (("Memory", "Memory, TiB"), ("CPU", "CPU, cores")):
-        page.get_by_role("navigation", name="Resource").get_by_role("link", name=name).click()
-        expect(page.get_by_role("region", name=f"Amounts of {name}")).to_be_visible()
+        sample.get_by_role("navigation", name="Resource").get_by_role("link", name=name).click()
+        expect(sample.get_by_role("region", name=f"Amounts of {name}")).to_be_visible()
         expect(head).to_contain_text(shown)
 
 
@@ -141,21 +140,20 @@ def api(running: Product, path: str) -> list[dict[str, Any]]:
     return rows
 
 
-def test_a_stale_edit_keeps_the_input(page: Page) -> None:
-    open_sample(page)
-    other = page.context.new_page()
-    other.goto(page.url)
-    for window in (page, other):
+def test_a_stale_edit_keeps_the_input(sample: Page) -> None:
+    other = sample.context.new_page()
+    other.goto(sample.url)
+    for window in (sample, other):
         window.get_by_role("link", name="Edit nlp").click()
     edit_field(other, "Weight of nlp", "4")
-    page.get_by_label("Priority of nlp").fill("7")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("the scenario has changed")).to_be_visible()
-    expect(page.get_by_label("Priority of nlp")).to_have_value("7")
-    expect(page.get_by_label("Weight of nlp")).to_have_value("4")
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(line(page, "nlp").locator("[data-field=priority] data")).to_have_text("7")
-    expect(line(page, "nlp").locator("[data-field=weight] data")).to_have_text("4")
+    sample.get_by_label("Priority of nlp").fill("7")
+    sample.keyboard.press("Enter")
+    expect(sample.get_by_text("the scenario has changed")).to_be_visible()
+    expect(sample.get_by_label("Priority of nlp")).to_have_value("7")
+    expect(sample.get_by_label("Weight of nlp")).to_have_value("4")
+    sample.get_by_role("button", name="Save", exact=True).click()
+    expect(line(sample, "nlp").locator("[data-field=priority] data")).to_have_text("7")
+    expect(line(sample, "nlp").locator("[data-field=weight] data")).to_have_text("4")
 
 
 def edit_field(window: Page, label: str, text: str) -> None:
@@ -164,20 +162,19 @@ def edit_field(window: Page, label: str, text: str) -> None:
     expect(window.get_by_label(label)).to_have_count(0)
 
 
-def test_the_tree_is_collapsed_and_navigated_by_keyboard(page: Page) -> None:
-    open_sample(page)
-    line(page, "research").focus()
-    page.keyboard.press("ArrowLeft")
-    expect(line(page, "vision")).to_be_hidden()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    expect(line(page, "agents")).to_be_focused()
-    page.keyboard.press("ArrowLeft")
-    expect(line(page, "research")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.get_by_label("Weight of research")).to_be_focused()
-    page.keyboard.press("Escape")
-    expect(line(page, "research")).to_be_focused()
+def test_the_tree_is_collapsed_and_navigated_by_keyboard(sample: Page) -> None:
+    line(sample, "research").focus()
+    sample.keyboard.press("ArrowLeft")
+    expect(line(sample, "vision")).to_be_hidden()
+    sample.keyboard.press("ArrowRight")
+    sample.keyboard.press("ArrowRight")
+    expect(line(sample, "agents")).to_be_focused()
+    sample.keyboard.press("ArrowLeft")
+    expect(line(sample, "research")).to_be_focused()
+    sample.keyboard.press("Enter")
+    expect(sample.get_by_label("Weight of research")).to_be_focused()
+    sample.keyboard.press("Escape")
+    expect(line(sample, "research")).to_be_focused()
 
 
 def test_an_import_shows_the_problems_of_the_cluster_first(page: Page) -> None:

@@ -5,16 +5,18 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.product import open_sample, wait_for_page
+from tests.e2e.product import Product, wait_for_page
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(autouse=True)
-def _sample(page: Page) -> None:
-    open_sample(page)
-    show_resource(page, "CPU", "cpu")
-    expect(page.locator("#review")).to_be_visible()
+@pytest.fixture
+def page(tab: Page, running: Product) -> Page:
+    """A tab with the queues of the sample and their CPU."""
+    tab.goto(f"{running.sample}?resource=cpu")
+    wait_for_page(tab.locator('[data-tree][data-resource="cpu"]'))
+    expect(tab.locator("#review")).to_be_visible()
+    return tab
 
 
 def show_resource(page: Page, link: str, resource: str) -> None:

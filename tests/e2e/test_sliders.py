@@ -5,43 +5,41 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.product import open_sample, wait_for_page
+from tests.e2e.product import wait_for_page
 
 pytestmark = pytest.mark.browser
 
 
-def test_a_slider_updates_its_field_and_the_figures(page: Page) -> None:
-    open_sample(page)
-    deserved = page.locator("[id=queue-vision] [data-answer=deserved]")
+def test_a_slider_updates_its_field_and_the_figures(sample: Page) -> None:
+    deserved = sample.locator("[id=queue-vision] [data-answer=deserved]")
     before = deserved.locator("data").inner_text()
-    page.locator("[id=queue-agents] .tree__line").focus()
-    page.keyboard.press("Enter")
-    slider = page.get_by_label("agents: Weight slider")
+    sample.locator("[id=queue-agents] .tree__line").focus()
+    sample.keyboard.press("Enter")
+    slider = sample.get_by_label("agents: Weight slider")
     expect(slider).to_have_value("1")
     slider.focus()
-    page.keyboard.press("ArrowRight")
-    field = page.get_by_label("Weight of agents")
+    sample.keyboard.press("ArrowRight")
+    field = sample.get_by_label("Weight of agents")
     expect(field).to_have_value("2")
     expect(slider).to_have_attribute("aria-valuetext", "2")
     expect(deserved).to_have_class(re.compile("tree__live"))
     expect(deserved).to_contain_text(f"{before} →")
     field.fill("7")
     expect(slider).to_have_value("7")
-    guarantee = page.get_by_label("agents: Guarantee nvidia.com/gpu slider")
+    guarantee = sample.get_by_label("agents: Guarantee nvidia.com/gpu slider")
     guarantee.focus()
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_label("Guarantee nvidia.com/gpu of agents")).to_have_value("2")
-    page.keyboard.press("Escape")
+    sample.keyboard.press("ArrowRight")
+    expect(sample.get_by_label("Guarantee nvidia.com/gpu of agents")).to_have_value("2")
+    sample.keyboard.press("Escape")
     expect(deserved).to_have_text(before)
 
 
-def test_the_findings_filter_shows_only_queues_with_findings(page: Page) -> None:
-    open_sample(page)
-    expect(page.locator("#review")).to_be_visible()
-    every = page.locator("tbody[data-queue]").count()
-    chosen = page.get_by_role("link", name="With findings")
+def test_the_findings_filter_shows_only_queues_with_findings(sample: Page) -> None:
+    expect(sample.locator("#review")).to_be_visible()
+    every = sample.locator("tbody[data-queue]").count()
+    chosen = sample.get_by_role("link", name="With findings")
     chosen.click()
-    wait_for_page(chosen.and_(page.locator("[aria-current=true]")))
-    assert page.locator("tbody[data-queue]").count() < every
-    page.get_by_role("link", name="All queues").click()
-    expect(page.locator("tbody[data-queue]")).to_have_count(every)
+    wait_for_page(chosen.and_(sample.locator("[aria-current=true]")))
+    assert sample.locator("tbody[data-queue]").count() < every
+    sample.get_by_role("link", name="All queues").click()
+    expect(sample.locator("tbody[data-queue]")).to_have_count(every)

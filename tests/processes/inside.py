@@ -105,8 +105,8 @@ def backup_status() -> tuple[str | None, str]:
     return shown.backup and str(shown.backup), shown.backup_error
 
 
-def create_account(username: str) -> tuple[str, str]:
-    """Create an account with its own workspace and the sample; return the cookie of a session.
+def create_account(username: str) -> tuple[str, str, str]:
+    """Create an account with a workspace and the sample; return a session's cookie and the scenario.
 
     Nobody types its password, so that a single round of hashing is enough.
     """
@@ -114,10 +114,11 @@ def create_account(username: str) -> tuple[str, str]:
     user = User.objects.create_superuser(username)
     User.objects.filter(pk=user.pk).update(password=password)
     user.refresh_from_db()
-    sample_load(workspace=workspace_create(name=f"of {username}", user=user.acting(Role.ADMIN)).workspace)
+    workspace = workspace_create(name=f"of {username}", user=user.acting(Role.ADMIN)).workspace
+    sample = sample_load(workspace=workspace)
     browser = Client()
     browser.force_login(user)
-    return settings.SESSION_COOKIE_NAME, str(browser.session.session_key)
+    return settings.SESSION_COOKIE_NAME, str(browser.session.session_key), str(sample.pk)
 
 
 def token(username: str) -> str:
