@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,11 +32,15 @@ settings.register_profile(
 settings.load_profile("queuecast")
 
 
-def pytest_collection_finish() -> None:
-    """Run the garbage collector rarely, and exclude the tests and modules from it."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Run the garbage collector rarely, not while tests are collected, and exclude the tests from it."""
+    gc.disable()
+    yield
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000)
+    gc.set_threshold(1_000_000)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
