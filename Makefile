@@ -8,7 +8,7 @@ STAMP := .venv/installed
 # Tests start hundreds of processes; if the environment forbids bytecode, each would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test units journeys form contracts types models format parity bench test-long services audit sbom topology coverage docs wheel
+.PHONY: run test units core product journeys form contracts types models format parity bench test-long services audit sbom topology coverage docs wheel
 
 run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
 	@exec $(BIN)/python manage.py up
@@ -16,16 +16,28 @@ run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
 # Test files start in the order of their names: by default those with few tests, which may be the longest, would start
 # last. Journeys and units wait for processes and pages part of their time, so that more of them run than processors.
 BALANCED := --dist loadfile --no-loadscope-reorder
+# The units run in two processes of similar length. Workers of one pytest would each collect all tests, and report
+# every step of each: 4 ms a test. Children of `python -m pytest` do not import pytest, as those of the script do.
+PYTEST := $(BIN)/python -m pytest -m "not long"
+CORE := scheduler_core manifests planning queuecast \
+	$(addprefix tests/,fidelity manifests planning queuecast reference scheduler_core traces)
+WITH_PROCESSES := tests/e2e tests/processes
 
 test: $(STAMP) services  ## Run everything needed to trust a change
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target form contracts docs models
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=line journeys units types
+	@$(MAKE) --no-print-directory --jobs 4 --output-sync=line journeys core product types
 
 units: $(STAMP)  ## Run the tests within one process, except where the product itself starts others
-	$(BIN)/pytest -n 2 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=line core product
+
+core: $(STAMP)  ## Run the units of what needs no database, and of the client
+	$(PYTEST) $(CORE)
+
+product: $(STAMP)  ## Run all other units
+	$(PYTEST) planner tests $(addprefix --ignore ,$(CORE) $(WITH_PROCESSES))
 
 journeys: $(STAMP) services  ## Run the tests of an installation's processes, and of its pages in a browser
-	$(BIN)/pytest -n 2 $(BALANCED) -m "not long" tests/processes tests/e2e
+	$(PYTEST) -n 2 $(BALANCED) $(WITH_PROCESSES)
 
 form: $(STAMP)  ## Check lint and formatting
 	$(BIN)/ruff check
@@ -72,7 +84,7 @@ docs: $(STAMP)  ## Build the documentation site into var/site; a broken link or 
 coverage: $(STAMP) services  ## Measure the coverage of the tests without a browser; prints the missing lines and the total
 	@mkdir -p var/coverage
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -n 2 $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
+	$(BIN)/coverage run -m pytest -q -n 2 $(BALANCED) -m "not long" $(addprefix --ignore ,$(WITH_PROCESSES))
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,13 @@ def texts(paths: list[Path]) -> Iterator[tuple[Path, str]]:
             yield path, path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue
+
+
+def test_make_test_runs_every_test_path() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    command = ["make", "--dry-run", "core", "product", "journeys"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(settings["tool"]["pytest"]["ini_options"]["testpaths"]) <= set(listing.stdout.split())
 
 
 @pytest.mark.parametrize("lock", REQUIREMENTS, ids=lambda path: path.name)
