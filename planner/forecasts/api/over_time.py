@@ -25,6 +25,7 @@ from planning.forecasts.figures import (
     window_of,
 )
 from planning.forecasts.record import Record
+from planning.suggestions import meant
 
 BEGIN = OpenApiParameter("begin", OpenApiTypes.FLOAT, description="Simulated seconds; default 0.")
 END = OpenApiParameter("end", OpenApiTypes.FLOAT, description="Simulated seconds; default: the end.")
@@ -80,7 +81,10 @@ class ForecastSeries(ForecastTable):
         if resource not in record.resources():
             known = f"Known: {', '.join(record.resources())}."
             raise ValidationError({"resource": [ErrorDetail(known, "invalid_choice")]})
-        queue = request.query_params.get("queue")
+        queue, known_queues = request.query_params.get("queue"), {*record.leaves, *record.queues}
+        if queue is not None and queue not in known_queues:
+            message = f"There is no queue {queue!r}. {meant(queue, known_queues)}"
+            raise ValidationError({"queue": [ErrorDetail(message, "invalid_choice")]})
         queues = record.leaves if queue is None else [queue]
         found = [
             *curves(record, resource, begin, end, queues),

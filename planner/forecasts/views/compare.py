@@ -1,6 +1,6 @@
 """The page that compares two forecasts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -38,7 +38,8 @@ OPTIONS = {
 }
 """The label of each option of a forecast."""
 _CHOICES = {"evicted": EVICTED, "node_constraints": NODE_CONSTRAINTS}
-_LISTED = {"rates": "rate", "queues": "queue", "changes": "change", "targets": "target"}
+_MOST_ENTRIES = 5
+"""The most entries of an option, such as targets of queues, that are written out."""
 
 
 def options_that_differ(before: Forecast, after: Forecast) -> Iterator[tuple[str, str, str]]:
@@ -46,12 +47,29 @@ def options_that_differ(before: Forecast, after: Forecast) -> Iterator[tuple[str
     first, second = ({**DEFAULTS, **forecast.options} for forecast in (before, after))
     for name, label in OPTIONS.items():
         if first[name] != second[name]:
-            yield label, _value_text(name, first[name]), _value_text(name, second[name])
+            yield label, *_value_texts(name, first[name], second[name])
+
+
+def _value_texts(name: str, before: Any, after: Any) -> tuple[str, str]:
+    """Return two values of an option as different texts."""
+    if name == "changes":
+        common = sum(change in after for change in before)
+        words = counted(len(before), "change"), counted(len(after), "change")
+        return words if words[0] != words[1] else (words[0], f"{words[1]}, {common} of them the same")
+    if isinstance(before, Mapping):
+        return _entries(before, after), _entries(after, before)
+    texts = _value_text(name, before), _value_text(name, after)
+    return texts if texts[0] != texts[1] else (f"{exact(before)} s", f"{exact(after)} s")
+
+
+def _entries(own: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """Return the entries that the other mapping lacks or has with another value."""
+    found = [f"{key}: {value}" for key, value in own.items() if other.get(key) != value]
+    more = f" and {len(found) - _MOST_ENTRIES} more" if len(found) > _MOST_ENTRIES else ""
+    return f"{', '.join(found[:_MOST_ENTRIES])}{more}" or "none"
 
 
 def _value_text(name: str, value: Any) -> str:
-    if name in _LISTED:
-        return counted(len(value), _LISTED[name])
     if name.endswith("_seconds"):
         return "grace period of the pod" if value is None else spelled(value)
     if name in _CHOICES:

@@ -401,6 +401,12 @@ def test_a_window_ends_with_the_forecast(browser: Client, api: APIClient, done: 
     assert end == "nan" or answer.json()["end"] == 3600.0
 
 
+def test_figures_of_an_unknown_queue_are_refused(api: APIClient, done: Forecast) -> None:
+    answer = api.get(f"/api/v1/forecasts/{done.pk}/series/?queue=wiats")
+    assert answer.status_code == 422
+    assert answer.json()["problems"][0]["message"] == "There is no queue 'wiats'. Did you mean 'waits'?"
+
+
 def test_figures_over_time_are_a_table_with_a_row_for_each_change(
     browser: Client, api: APIClient, done: Forecast
 ) -> None:
@@ -472,6 +478,21 @@ def test_a_comparison_lists_the_options_that_differ(browser: Client, done: Forec
         ("Start delay", "1 min 30 s"), ("Evicted pods", "are lost"), ("Scale run times by", "2"),
         ("Node constraints", "none"), ("Changes in time", "1 change"),
     ]  # fmt: skip
+
+
+def test_two_values_of_an_option_that_differ_are_different_texts(done: Forecast) -> None:
+    other = forecast_done(factories.forecast(done.scenario, under=done.trace))
+    first = {"rates": {"busy": 2.0, "waits": 3.0}, "changes": [{"at": "1h"}], "targets": {}}
+    second = {"rates": {"busy": 2.0, "waits": 4.0}, "changes": [{"at": "2h"}], "targets": {"waits": 60.0}}
+    for forecast, options in ((done, first), (other, {**second, "horizon_seconds": 3601.0})):
+        Forecast.objects.filter(pk=forecast.pk).update(options={**forecast.options, **options})
+        forecast.refresh_from_db()
+    assert {label: texts for label, *texts in options_that_differ(done, other)} == {
+        "Horizon": ["3600 s", "3601 s"],
+        "Rates of single queues": ["waits: 3.0", "waits: 4.0"],
+        "Changes in time": ["1 change", "1 change, 0 of them the same"],
+        "Wait targets": ["none", "waits: 60.0"],
+    }
 
 
 def test_node_constraints_are_an_option_and_their_lack_is_in_the_verdict(
