@@ -9,7 +9,7 @@ from io import StringIO
 
 from traces.annotations import OF_PODGROUPS, OF_PODS
 from traces.model import Role, Trace, TraceJob, TraceProblem, Unreadable, ordered
-from traces.text import Problems, Row, counted, stamp
+from traces.text import Problems, Row, counted, is_resource_column, stamp
 
 GPU = "nvidia.com/gpu"
 
@@ -21,6 +21,12 @@ _OF_JOB = (
     "user",
 )  # fmt: skip
 """The columns of our own CSV in which all roles of a job must agree."""
+
+
+_OWN = frozenset(_OF_JOB) | {
+    "name", "role", "pods", "cpu", "memory", "gpu", "constraints", "pod_annotations",
+}  # fmt: skip
+"""The columns of our own CSV, besides those of further resources."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,8 @@ class Columns:
         Whether `submitted` is seconds since 1970.
     has_roles : bool
         Whether lines that differ in the column `role` may be parts of one job.
+    known : frozenset of str
+        All columns that are read, besides those of resources; empty: not known.
 
     """
 
@@ -44,6 +52,7 @@ class Columns:
     read: Callable[[Row], TraceJob | None]
     absolute: bool = False
     has_roles: bool = False
+    known: frozenset[str] = frozenset()
 
 
 def _own(row: Row) -> TraceJob:
@@ -134,7 +143,7 @@ def _openb(row: Row) -> TraceJob | None:
 
 
 HEADERS = {
-    "queuecast": Columns(frozenset({"name", "queue", "submit_seconds"}), _own, has_roles=True),
+    "queuecast": Columns(frozenset({"name", "queue", "submit_seconds"}), _own, has_roles=True, known=_OWN),
     "philly": Columns(frozenset({"job_id", "submit_s", "duration_s", "queue"}), _philly),
     "helios": Columns(
         frozenset({"job_id", "vc", "gpu_num", "submit_time", "duration"}), _slurm("vc"), absolute=True
@@ -166,26 +175,47 @@ def read_columns(text: str, name: str) -> Trace:
 def _read(lines: csv.DictReader[str], columns: Columns) -> Trace:
     header = [column.strip() for column in lines.fieldnames or ()]
     lines.fieldnames = header
-    missing = sorted(columns.required - set(header))
-    if missing:
+    if missing := sorted(columns.required - set(header)):
         says = f"missing {'column' if len(missing) == 1 else 'columns'}: {', '.join(missing)}"
         raise Unreadable([TraceProblem(1, "", says, "name the columns in the first line")])
+    if twice := sorted({name for name in header if name and header.count(name) > 1}):
+        says = f"{'column' if len(twice) == 1 else 'columns'} named twice: {', '.join(twice)}"
+        raise Unreadable([TraceProblem(1, "", says, "name each column once")])
     problems, left_out = Problems(), 0
     jobs = _Jobs(problems, has_roles=columns.has_roles)
     for cells in lines:
         row = Row(lines.line_num, cells, problems)
+        if None in cells or None in cells.values():
+            words = "more" if None in cells else "fewer"
+            says, fix = f"the line has {words} cells than the first line", "quote a cell that has a comma"
+            problems.add(row.line, "", says, fix if words == "more" else "write a comma for each empty cell")
+            continue
         job = columns.read(row)
         if job is None:
             left_out += 1
         elif job.pods > MOST_PODS:
             _report_pods(problems, row, job.pods)
+        elif job.min_member > job.pods and not (columns.has_roles and row.text("role")):
+            _report_minimum(problems, row, job.min_member, job.pods)
         elif not job.name:
             problems.add(row.line, "", "the job has no name", "give each job a name of its own")
         else:
             jobs.add(row, job)
     found = jobs.whole()
     problems.refuse()
-    return _begun(found, left_out, absolute=columns.absolute)
+    return _begun(found, [*_ignored(header, columns), *_left_out(left_out)], absolute=columns.absolute)
+
+
+def _ignored(header: Sequence[str], columns: Columns) -> list[str]:
+    """Return which columns the format does not have, as a note of the trace."""
+    names = [name for name in header if name not in columns.known and not is_resource_column(name)]
+    if not columns.known or not names:
+        return []
+    return [f"Ignored: the {'column' if len(names) == 1 else 'columns'} {', '.join(names)}."]
+
+
+def _left_out(count: int) -> list[str]:
+    return [f"Left out: {counted(count, 'job')} without run time."] if count else []
 
 
 class _Jobs:
@@ -220,6 +250,8 @@ class _Jobs:
             pods = sum(part.pods for part in self._parts[name])
             if pods > MOST_PODS:
                 _report_pods(self._problems, row, pods)
+            elif row.text("min_member") and self._parts[name][0].min_member > pods:
+                _report_minimum(self._problems, row, self._parts[name][0].min_member, pods)
         return [
             _joined(parts, is_stated=name in self._first and bool(self._first[name].text("min_member")))
             for name, parts in self._parts.items()
@@ -239,8 +271,12 @@ def _report_pods(problems: Problems, row: Row, pods: int) -> None:
     problems.add(row.line, "", says, "leave the job out, or write fewer pods")
 
 
-def _begun(jobs: list[TraceJob], left_out: int, *, absolute: bool) -> Trace:
-    notes = [f"Left out: {counted(left_out, 'job')} without run time."] if left_out else []
+def _report_minimum(problems: Problems, row: Row, minimum: int, pods: int) -> None:
+    says = f"{minimum:,} pods must run together, but the job has {counted(pods, 'pod')}"
+    problems.add(row.line, "min_member", says, "write at most the number of pods")
+
+
+def _begun(jobs: list[TraceJob], notes: Sequence[str], *, absolute: bool) -> Trace:
     if not absolute or not jobs:
         return ordered(jobs, notes=notes)
     begin = min(job.submitted for job in jobs)

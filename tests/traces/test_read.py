@@ -268,6 +268,33 @@ def test_a_missing_column_is_named() -> None:
         read_trace("name\na\n", "queuecast")
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("name,queue,submit_seconds,queue\na,b,1,c\n", "line 1: column named twice: queue"),
+        ("name,queue,submit_seconds\na,b,1,000\n", "line 2: the line has more cells than the first line"),
+        ("name,queue,submit_seconds,gpu\na,b,1\n", "line 2: the line has fewer cells than the first line"),
+        (
+            "name,queue,submit_seconds,pods,min_member\na,b,1,2,3\n",
+            "line 2, min_member: 3 pods must run together, but the job has 2 pods",
+        ),
+        (
+            "name,role,queue,submit_seconds,pods,min_member\na,x,b,1,1,4\na,y,b,1,2,4\n",
+            "line 2, min_member: 4 pods must run together, but the job has 3 pods",
+        ),
+    ],
+)
+def test_a_line_that_does_not_fit_its_header_or_job_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        read_trace(text)
+    assert str(caught.value).startswith(problem)
+
+
+def test_columns_that_the_format_does_not_have_are_noted() -> None:
+    trace = read_trace("name,queue,submit_seconds,gpus,amd.com/gpu\na,b,1,2,1\n")
+    assert trace.notes == ("Ignored: the column gpus.",)
+
+
 def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(Unreadable, match="the format 'xls' is not known"):
         read_trace(OWN, "xls")
