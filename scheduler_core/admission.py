@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from scheduler_core.model.pod_kind import PodReader
 from scheduler_core.model.pods import Pods
 from scheduler_core.model.snapshot import Cluster, NodeList
 from scheduler_core.model.timestamps import parse_time
-from scheduler_core.model.unmodelled import UNREAD_LISTS, unmodelled_notes
+from scheduler_core.model.unmodelled import UNREAD_LISTS, is_of_daemonset, unmodelled_notes
 from scheduler_core.queue_defaults import queues_of_volcano, with_defaults
 from scheduler_core.release import Release, Rule, release_of
 
@@ -62,6 +63,12 @@ class Workloads:
         self.podgroups: dict[str, Object] = {}
         self.changes: Counter[str] = Counter()
         self.unmodelled: list[str] = []
+
+    @cached_property
+    def nodes_with_daemons(self) -> frozenset[str]:
+        """Return the nodes that hold a pod of a DaemonSet."""
+        infos = self.pods.infos.values()
+        return frozenset(info.node_name for info in infos if info.node_name and is_of_daemonset(info.given))
 
     def newest(self) -> float:
         """Return the newest creationTimestamp, seconds since 1970; minus infinity without any."""

@@ -9,11 +9,15 @@ from manifests.pools import node_like, numbered_names
 from planning.experiments.levels import Json, Parts, Setting, UnusableSetting
 from planning.experiments.values import Refusal, count_refusal
 from planning.nodes import pool_name
+from planning.pods import belongs_to_node
 
 
 @dataclass(frozen=True)
 class PoolSetting(Setting):
-    """The number of nodes in a pool; removed nodes are the last by name among those without pods."""
+    """The number of nodes in a pool; removed nodes are the last by name among those without pods.
+
+    Pods of DaemonSets and static pods, which every node has, do not count.
+    """
 
     pool: str
 
@@ -29,7 +33,11 @@ class PoolSetting(Setting):
             first = members[0]["metadata"]["name"]
             names = numbered_names(f"{first}-more", more, {node["metadata"]["name"] for node in nodes})
             return {"nodes": [*nodes, *(node_like(members[0], name) for name in names)]}
-        held = {(pod.get("spec") or {}).get("nodeName") for pod in document.get("pods") or ()}
+        held = {
+            (pod.get("spec") or {}).get("nodeName")
+            for pod in document.get("pods") or ()
+            if not belongs_to_node(pod)
+        }
         empty = [name for node in members if (name := node["metadata"]["name"]) not in held]
         if len(empty) < -more:
             raise UnusableSetting(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 Object = Mapping[str, Any]
@@ -65,6 +65,26 @@ def limits_device_classes(queue: Object) -> bool:
 
 
 DEVICE_QUOTAS = "No resource claim counts against them."
+
+
+def is_of_daemonset(pod: Object) -> bool:
+    """Return whether a DaemonSet has created a pod."""
+    owners = pod["metadata"].get("ownerReferences") or ()
+    return any(owner.get("kind") == "DaemonSet" for owner in owners)
+
+
+DAEMONS = (
+    f"{NOT_MODELLED}DaemonSets on new nodes. Their pods take up room on the other nodes, so that more fits a"
+    " new node here than in the cluster:"
+)
+
+
+def daemon_notes(nodes: Iterable[Object], with_daemons: Collection[str]) -> list[str]:
+    """Return a note on nodes without pods of DaemonSets, in a cluster in which other nodes have some."""
+    names = (node["metadata"]["name"] for node in nodes) if with_daemons else ()
+    bare = [name for name in names if name not in with_daemons]
+    verb = "has" if len(bare) == 1 else "have"
+    return [f"{DAEMONS} {named(bare, 'node')} {verb} none."] if bare else []
 
 
 def queue_notes(queues: Iterable[Object]) -> list[str]:

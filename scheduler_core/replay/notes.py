@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler_core.admission import Admission
 from scheduler_core.controllers.made import QUEUE_NAME
-from scheduler_core.model.unmodelled import NOT_MODELLED
+from scheduler_core.model.unmodelled import DAEMONS, NOT_MODELLED, is_of_daemonset
 from scheduler_core.replay.records import Records
 
 Object = Mapping[str, Any]
@@ -39,6 +39,8 @@ def replay_notes(document: Object, records: Records) -> list[str]:
     replay = document.get("replay") or {}
     events = replay.get("events") or ()
     created = {name for event in events for name in event.get("create") or ()}
+    if "nodes" in created and any(map(is_of_daemonset, Admission.listed(document, "pods"))):
+        notes.append(f"{DAEMONS} those that join later have none.")
     notes += [OF_FLOWS] if "jobflows" in created else []
     notes += [OF_LOSSES] if any("lose" in event for event in events) else []
     notes += [OF_OWNERS] if replay.get("evicted") == "owner" else []

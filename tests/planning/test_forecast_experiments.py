@@ -267,6 +267,26 @@ def test_a_stored_entry_restores_its_cell() -> None:
     assert (outcome.cell.figures, outcome.cell.intervals) == (cell.figures, cell.intervals)
 
 
+def test_a_pool_loses_nodes_that_hold_only_pods_of_their_own() -> None:
+    document = cluster(random.Random(1))
+    document["nodes"] = [node(f"n{number}", cpu=4, memory="32Gi") for number in range(3)]
+    own = pods("own", 3, phase="Running", cpu="100m")
+    for number, (pod, kind) in enumerate(zip(own, ("DaemonSet", "DaemonSet", "Node"), strict=True)):
+        pod["spec"] |= {"nodeName": f"n{number}", "schedulerName": "default-scheduler"}
+        pod["metadata"]["ownerReferences"] = [{"kind": kind, "name": "own", "uid": "u"}]
+    document["pods"] += own
+    written = {
+        **experiment([{"pool": "cpu 4, memory 32Gi, pods 110", "values": [1]}]),
+        "figures": [{"figure": "evictions"}],
+    }
+    on, problems = grid_of(document, written, TRACE)
+    assert problems == []
+    assert on is not None
+    document["pods"][-1]["metadata"]["ownerReferences"][0]["kind"] = "ReplicaSet"
+    _, problems = grid_of(document, written, TRACE)
+    assert "only 1 of 3 nodes" in problems[0].message
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

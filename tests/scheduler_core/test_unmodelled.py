@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from scheduler_core import simulate_document
 from scheduler_core.lint import review
-from tests.builders import Object, node, pod, podgroup, queue, scenario
+from scheduler_core.replay import replay_document
+from tests.builders import Object, node, pod, podgroup, pods, queue, scenario
 
 
 def notes(**fields: object) -> list[str]:
@@ -153,3 +154,15 @@ def test_assumptions_between_cycles_are_noted() -> None:
 def test_fully_modelled_scenario_has_no_notes() -> None:
     sound: Object = {"podgroups": [podgroup("train")], "pods": [pod("train-0", group="train", cpu=1)]}
     assert (notes(**sound), remarks(**sound)) == ([], [])
+
+
+def test_nodes_without_pods_of_daemonsets_are_noted_where_others_have_some() -> None:
+    (agent,) = pods("agent", 1, node="old", phase="Running", cpu="100m")
+    agent["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "agent", "uid": "u"}]
+    document = scenario(nodes=[node("old"), node("old-more-1")], pods=[agent])
+    [note] = [note for note in simulate_document(document)["notes"] if "DaemonSets" in note]
+    assert note.endswith("more fits a new node here than in the cluster: node old-more-1 has none.")
+    assert not [note for note in simulate_document({**document, "pods": []})["notes"] if "DaemonSets" in note]
+    joins = {"at": 5, "create": {"nodes": [node("later")]}}
+    replayed = replay_document({**document, "replay": {"horizon_seconds": 9, "events": [joins]}})
+    assert any(note.endswith("those that join later have none.") for note in replayed["notes"])
