@@ -102,7 +102,11 @@ def spelled(seconds: float) -> str:
 
     >>> [spelled(value) for value in (0, 0.5, 45, 600, 5400, 3600, 183600, 86400)]
     ['0 s', '0.5 s', '45 s', '10 min', '1 h 30 min', '1 h', '2 d 3 h', '1 d']
+    >>> spelled(-5400)
+    '-1 h 30 min'
     """
+    if seconds < 0:
+        return f"-{spelled(-seconds)}"
     if seconds < MINUTE:
         return f"{seconds:.3g} s"
     whole = round(seconds)

@@ -34,9 +34,11 @@ def moment_within(seconds: float | None, begin: str) -> str:
 
     >>> moment_within(3600, "2026-11-22T12:00:00Z"), moment_within(40 * 86400, "2026-11-22T12:00:00Z")
     ('Sun 22 Nov 13:00:00', 'Fri 01 Jan 2027 12:00:00')
+    >>> moment_within(0, "2027-01-01T00:30:00+01:00")
+    'Thu 31 Dec 23:30:00'
     """
-    text = moment_after(seconds, begin)
-    return text.replace(f" {begin[:4]} ", " ") if begin else text
+    text, start = moment_after(seconds, begin), clock.instant(begin)
+    return text.replace(f" {start.year} ", " ") if start else text
 
 
 @register.filter
