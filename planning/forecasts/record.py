@@ -5,7 +5,7 @@ Times are seconds from the beginning of the forecast, amounts in the scheduler's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from planning.documents import items
+from planning.documents import clock_of, items
+from planning.forecasts.clock import instant
 from planning.forecasts.demand import Demand, demand_of, pod_jobs
 from planning.forecasts.fragmentation import Room, rooms_of
 from planning.forecasts.jobs import NO_JOB, Jobs, jobs_of
@@ -22,6 +23,7 @@ from planning.forecasts.machines import Pool, pools_of
 from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, difference, product, total
 from planning.forecasts.unschedulable import Unschedulable, unschedulable_jobs
 from scheduler_core.replay.spans import Span, spans
+from traces.kubernetes import key_of
 
 Json = Mapping[str, Any]
 QueueSteps = Mapping[str, Mapping[str, Steps]]
@@ -147,7 +149,8 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
     vcjobs = result.get("vcjobs") or {}
     demand = Demand({}, {}) if jobs_only else demand_of(document, vcjobs)
     replay = document["replay"]
-    jobs = jobs_of(result, demand.sizes, float(replay.get("start_delay_seconds") or 0))
+    delay = float(replay.get("start_delay_seconds") or 0)
+    jobs = jobs_of(result, demand.sizes, delay)
     end = float(replay["horizon_seconds"])
     rows = {} if jobs_only else spans({**result, "end_seconds": inf})
     counted = NOTHING if jobs_only else counted_of(document, end)
@@ -161,7 +164,7 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
         period=float(replay.get("period_seconds") or 1),
         sessions=int(result["sessions"]),
         jobs=jobs,
-        evictions=_evictions(result["log"], jobs, lambda: pod_jobs(document, vcjobs)),
+        evictions=_evictions(result, document, jobs, delay),
         queues={name: _queue_steps(held, limits.get(name), counted) for name, held in rows.items()},
         leaves=tuple(name for name in named if name not in parents),
         pools=() if jobs_only else tuple(pools_of(document, end)),
@@ -171,15 +174,12 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
     )
 
 
-def _evictions(log: Iterable[Json], jobs: Jobs, pods_of: Callable[[], Callable[[str], str]]) -> Evictions:
-    """Return the evictions; the run time of a pod counts from its last bind, else from time 0.
-
-    `pods_of` returns a function that gives a pod's job; it is called when anything was evicted.
-    """
+def _evictions(result: Json, document: Json, jobs: Jobs, delay: float) -> Evictions:
+    """Return the evictions; a pod starts `delay` seconds after its bind, in seconds."""
     row_of = {name: row for row, name in enumerate(jobs.names)}
     bound: dict[str, float] = {}
-    rows: list[tuple[float, int, str, str, float]] = []
-    for entry in log:
+    rows: list[tuple[float, int, str, str, float | None]] = []
+    for entry in result["log"]:
         for decision in entry["decisions"]:
             pod, row = decision.get("pod"), row_of.get(decision.get("job", ""), NO_JOB)
             if pod is None:
@@ -187,16 +187,31 @@ def _evictions(log: Iterable[Json], jobs: Jobs, pods_of: Callable[[], Callable[[
             if decision["op"] == "bind":
                 bound[pod] = entry["t"]
             elif decision["op"] == "evict":
-                ran = entry["t"] - bound.pop(pod, 0.0)
-                rows.append((entry["t"], row, pod, decision.get("for", ""), ran))
-    job_of = pods_of() if rows else str
+                rows.append((entry["t"], row, pod, decision.get("for", ""), bound.pop(pod, None)))
+    job_of = pod_jobs(document, result.get("vcjobs") or {}) if rows else str
+    there = _running_since(document) if any(row[4] is None for row in rows) else {}
+    starts = [there.get(row[2], delay) if row[4] is None else row[4] + delay for row in rows]
     return Evictions(
         times=np.array([row[0] for row in rows], dtype=np.float64),
         victims=np.array([row[1] for row in rows], dtype=np.int64),
         pods=tuple(row[2] for row in rows),
         preemptors=np.array([row_of.get(job_of(row[3]), NO_JOB) for row in rows], dtype=np.int64),
-        ran=np.array([row[4] for row in rows], dtype=np.float64),
+        ran=np.array(
+            [max(row[0] - start, 0.0) for row, start in zip(rows, starts, strict=True)], dtype=np.float64
+        ),
     )
+
+
+def _running_since(document: Json) -> dict[str, float]:
+    """Return when the pods started that run at time 0, in seconds from then; at 0 if they do not say."""
+    begin = instant(clock_of(document))
+    found = {}
+    for pod in items(document.get("pods")):
+        status = pod.get("status") or {}
+        if status.get("phase") == "Running":
+            start = instant(str(status.get("startTime") or ""))
+            found[key_of(pod)] = (start - begin).total_seconds() if start and begin else 0.0
+    return found
 
 
 def _queue_steps(held: Sequence[Span], capability: Mapping[str, Steps] | None, counted: Steps) -> QueueSteps:

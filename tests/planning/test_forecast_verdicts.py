@@ -21,7 +21,7 @@ from planning.forecasts.usage import use_rows
 from planning.forecasts.verdict import utilisations, verdict
 from scheduler_core.replay import metrics, replay_document
 from scheduler_core.replay.spans import spans
-from tests.builders import conf, node, podgroup, pods, queue, scenario
+from tests.builders import at, conf, node, podgroup, pods, queue, scenario
 from tests.planning.forecasts import forecast
 from tests.scheduler_core.replays import storm_replay
 from tests.scheduler_core.test_replay_properties import reclaiming_in_turns
@@ -121,6 +121,52 @@ def test_all_lost_run_time_has_one_cause(seed: int, of_vcjobs: bool) -> None:
     assert lost_by_eviction(record).sum() <= record.jobs.lost.sum() + 1e-6
     cpu = float(np.dot(record.jobs.lost, record.jobs.sizes["cpu"]))
     assert sum(loss.resource_seconds.get("cpu", 0.0) for loss in found) == pytest.approx(cpu)
+
+
+@pytest.mark.parametrize("delay", [0, 7])
+def test_evictions_cause_the_loss_of_what_pods_had_run_before_the_forecast(delay: int) -> None:
+    runs = {"queuecast/run-seconds": "100000"}
+    groups = [
+        podgroup("old", queue="a", annotations=runs, phase="Running"),
+        podgroup("first", queue="b", annotations=runs),
+        podgroup("later", queue="b", annotations=runs, phase="Pending"),
+    ]
+    members = [pod for name in ("old", "first", "later") for pod in pods(name, 1, cpu=2)]
+    for pod, seconds in ((members[0], 3600), (members[1], 60)):
+        pod["spec"]["nodeName"] = "n"
+        pod["status"] = {"phase": "Running", "startTime": at(7200 - seconds)}
+    document = scenario(
+        nodes=[node("n", cpu=4)],
+        queues=[queue("a", deserved={"cpu": 0}), queue("b", deserved={"cpu": 4})],
+        podgroups=groups,
+        pods=members,
+        conf=conf("enqueue, allocate, reclaim, backfill", ["priority", "gang"], ["predicates", "capacity"]),
+        now=at(7200),
+        replay={"period_seconds": 1, "horizon_seconds": 60, "start_delay_seconds": delay},
+    )
+    record = record_of(document, replay_document(document))
+    assert record.evictions.pods == ("default/old-0",)
+    assert record.evictions.ran.tolist() == [3600.0]
+    (loss,) = losses(record)
+    assert (loss.queue, loss.by, loss.evictions, loss.pod_seconds, loss.worst_at) == (
+        "a",
+        "b",
+        1,
+        3600.0,
+        0.0,
+    )
+
+
+@pytest.mark.parametrize("seed", trials(SEEDS, always=6))
+@pytest.mark.parametrize("delay", [0, 7])
+def test_evicted_pods_lose_what_they_had_run(seed: int, delay: int) -> None:
+    document = storm_replay(seed)
+    document["replay"] |= {"start_delay_seconds": delay, "evicted": "restart"}
+    record = record_of(document, replay_document(document))
+    ran = np.bincount(
+        record.evictions.victims, weights=record.evictions.ran, minlength=len(record.jobs.names)
+    )
+    assert ran == pytest.approx(record.jobs.lost)
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))

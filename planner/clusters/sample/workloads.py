@@ -147,5 +147,5 @@ def _pod(job: Workload, index: int, node: str, age: int) -> dict[str, Any]:
             "annotations": {_GROUP_NAME: job.name, "volcano.sh/task-spec": "worker"},
         },
         "spec": spec,
-        "status": {"phase": "Running" if node else "Pending"},
+        "status": {"phase": "Running", "startTime": before(minutes=age)} if node else {"phase": "Pending"},
     }

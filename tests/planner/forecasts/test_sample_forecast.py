@@ -28,7 +28,7 @@ def with_nodes(document: Object, count: int) -> Object:
     return {**document, "nodes": [*document["nodes"], *copies]}
 
 
-@pytest.mark.parametrize(("nodes", "status"), [(0, "missed"), (10, "met")])
+@pytest.mark.parametrize(("nodes", "status"), [(0, "missed"), (24, "met")])
 def test_the_sample_needs_more_nodes_for_its_target(nodes: int, status: str) -> None:
     requests = {"cpu": "16", "memory": "64Gi"}
     pattern = Pattern("analytics", 8, run_median=2400, pods={20: 1.0}, requests=requests)
