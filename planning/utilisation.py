@@ -1,12 +1,13 @@
 """Usage of each pool's nodes at the end of a run, and whether waiting pods can use what is free."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from planning.documents import items
 from planning.nodes import pool_of
 from planning.pods import requests_of
+from scheduler_core.model.taints import HARD_EFFECTS
 from scheduler_core.resource import MIN_RESOURCE, PODS
 
 Json = Mapping[str, Any]
@@ -18,7 +19,8 @@ class ResourceUse:
     """One resource on the nodes of a pool, once evicted pods are gone and pipelined ones run.
 
     `largest` is the most that one node has free. `stranded` is what is free on nodes that none of the waiting
-    pods which request the resource fits on, by its requests alone; None when no pod waits for it.
+    pods which request the resource fits on, by its requests alone; None when no pod waits for it. `unusable`
+    is what is free on nodes that take no new pods, as they are cordoned, not ready or under pressure.
     """
 
     resource: str
@@ -27,6 +29,7 @@ class ResourceUse:
     free: float
     largest: float
     stranded: float | None
+    unusable: float = 0.0
 
     @property
     def part(self) -> float:
@@ -46,12 +49,16 @@ class PoolUse:
 def pool_uses(document: Json, cycle: Json) -> list[PoolUse]:
     """Return the usage of all nodes, then of each pool, largest first, at the end of a cycle."""
     pools = {node["metadata"]["name"]: pool_of(node) for node in items(document.get("nodes"))}
+    closed = {node["metadata"]["name"] for node in items(document.get("nodes")) if takes_no_pods(node)}
     waiting = _waiting(document, cycle)
     by_pool: dict[str, list[Json]] = {}
     for node in cycle["nodes"]:
         by_pool.setdefault(pools.get(node["name"], ""), []).append(node)
-    rows = [_pool_use(name, nodes, waiting) for name, nodes in by_pool.items()]
-    return [_pool_use("", cycle["nodes"], waiting), *sorted(rows, key=lambda row: (-row.nodes, row.pool))]
+    rows = [_pool_use(name, nodes, waiting, closed) for name, nodes in by_pool.items()]
+    return [
+        _pool_use("", cycle["nodes"], waiting, closed),
+        *sorted(rows, key=lambda row: (-row.nodes, row.pool)),
+    ]
 
 
 def _waiting(document: Json, cycle: Json) -> list[Vector]:
@@ -61,15 +68,41 @@ def _waiting(document: Json, cycle: Json) -> list[Vector]:
     return [dict(kind) for kind in sorted(kinds)]
 
 
-def _pool_use(pool: str, nodes: Sequence[Json], waiting: Sequence[Vector]) -> PoolUse:
+def takes_no_pods(node: Json) -> bool:
+    """Return whether a node is cordoned, not ready, or has a taint of Kubernetes for such a state."""
+    spec, status = node.get("spec") or {}, node.get("status") or {}
+    return (
+        bool(spec.get("unschedulable"))
+        or any(
+            str(taint.get("key") or "").startswith(_OF_ITS_STATE) and taint.get("effect") in HARD_EFFECTS
+            for taint in spec.get("taints") or ()
+        )
+        or any(
+            condition.get("type") == "Ready" and condition.get("status") != "True"
+            for condition in status.get("conditions") or ()
+        )
+    )
+
+
+_OF_ITS_STATE = "node.kubernetes.io/"
+"""The prefix of taints that Kubernetes sets while a node cannot take pods."""
+
+
+def _pool_use(
+    pool: str, nodes: Sequence[Json], waiting: Sequence[Vector], closed: Collection[str]
+) -> PoolUse:
     names = sorted({name for node in nodes for name in (*node["idle"], *node["used"])} - {PODS})
     free = [_free(node) for node in nodes]
-    uses = [_resource_use(name, nodes, free, waiting) for name in names]
+    uses = [_resource_use(name, nodes, free, waiting, closed) for name in names]
     return PoolUse(pool, len(nodes), [use for use in uses if use.total > 0])
 
 
 def _resource_use(
-    name: str, nodes: Sequence[Json], free: Sequence[Vector], waiting: Sequence[Vector]
+    name: str,
+    nodes: Sequence[Json],
+    free: Sequence[Vector],
+    waiting: Sequence[Vector],
+    closed: Collection[str],
 ) -> ResourceUse:
     total = sum(node["idle"].get(name, 0.0) + node["used"].get(name, 0.0) for node in nodes)
     left = [max(0.0, vector.get(name, 0.0)) for vector in free]
@@ -81,6 +114,7 @@ def _resource_use(
         free=sum(left),
         largest=max(left, default=0.0),
         stranded=_stranded(name, free, wanting) if wanting else None,
+        unusable=sum(amount for node, amount in zip(nodes, left, strict=True) if node["name"] in closed),
     )
 
 

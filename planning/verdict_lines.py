@@ -256,6 +256,9 @@ def _use(use: ResourceUse) -> str:
     if not use.free:
         return f"{text}, nothing free."
     text += f", {amount_text(use.resource, use.free)} free"
+    if use.unusable:
+        unusable = amount_text(use.resource, use.unusable)
+        text += f" ({unusable} on nodes that are cordoned, not ready or under pressure)"
     if use.stranded is None:
         return f"{text}, at most {amount_text(use.resource, use.largest)} on one node."
     if not use.stranded:

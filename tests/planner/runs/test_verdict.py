@@ -130,6 +130,24 @@ def test_gangs_that_evictions_left_below_their_minimum_are_named() -> None:
     assert not verdict(cluster()).broken, "minMember 1"
 
 
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"spec": {"unschedulable": True}},
+        {"spec": {"taints": [{"key": "node.kubernetes.io/disk-pressure", "effect": "NoSchedule"}]}},
+        {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}},
+    ],
+)
+def test_what_is_free_on_nodes_that_take_no_pods_is_stated(state: dict[str, Any]) -> None:
+    document = cluster(queues=TWO_QUEUES, podgroups=[], pods=[])
+    [*_, last] = document["nodes"]
+    for part, fields in state.items():
+        last[part] = {**(last.get(part) or {}), **fields}
+    found = sentence(verdict(document), "usage cpu")
+    assert "16 cores free (8 cores on nodes that are cordoned, not ready or under pressure)" in found
+    assert "nodes that are" not in sentence(verdict(cluster(podgroups=[], pods=[])), "usage cpu")
+
+
 def test_a_pod_larger_than_every_node_can_never_run() -> None:
     pods = [factories.pod("huge", "huge", cpu="9")]
     groups = [factories.podgroup("huge", "waits", phase="Inqueue")]

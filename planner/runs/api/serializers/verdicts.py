@@ -104,6 +104,7 @@ class ResourceUseSerializer(serializers.Serializer[Any]):
         help_text="Free on nodes that no waiting pod which requests the resource fits on, by requests alone; "
         "null when no pod waits for it.",
     )
+    unusable = OwnAmountField(help_text="Free on nodes that are cordoned, not ready or under pressure.")
     part = serializers.FloatField(help_text="The used fraction of 1.")
 
 
