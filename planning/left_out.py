@@ -27,6 +27,7 @@ _REMARKS = {
     ("batch.volcano.sh", "CronJob"): _CREATES_JOBS,
     ("batch", "CronJob"): _CREATES_JOBS,
     ("flow.volcano.sh", "JobFlow"): _CREATES_JOBS,
+    ("", "LimitRange"): f"{_UNREAD} Pods that are created later lack the requests that it would set.",
     ("", "Service"): _SPREADS,
     ("", "ReplicationController"): _SPREADS,
     ("apps", "ReplicaSet"): _SPREADS,

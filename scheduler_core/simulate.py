@@ -24,7 +24,7 @@ from scheduler_core.model.journal import PodGroups
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
 from scheduler_core.model.state import State
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.model.unmodelled import daemon_notes, queue_notes
+from scheduler_core.model.unmodelled import daemon_notes, queue_notes, quota_notes
 from scheduler_core.options import Options
 from scheduler_core.plugins.registry import OPENERS
 from scheduler_core.recording.recorder import Recorder
@@ -67,6 +67,7 @@ class Simulation:
         self.notes = [
             *admission.workloads.unmodelled,
             *queue_notes(admission.items("queues")),
+            *quota_notes(admission.items("jobs"), admission.items("resourcequotas")),
             *daemon_notes(admission.items("nodes"), admission.workloads.nodes_with_daemons),
             *plugin_notes(self.conf),
             *crash_notes(self.conf),

@@ -87,6 +87,20 @@ def daemon_notes(nodes: Iterable[Object], with_daemons: Collection[str]) -> list
     return [f"{DAEMONS} {named(bare, 'node')} {verb} none."] if bare else []
 
 
+def quota_notes(jobs: Iterable[Object], quotas: Iterable[Object]) -> list[str]:
+    """Return a note on ResourceQuotas of namespaces in which controllers create pods of Jobs."""
+    limited = {_namespace(quota) for quota in quotas if (quota.get("spec") or {}).get("hard")}
+    concerned = limited & {_namespace(job) for job in jobs}
+    return [f"{NOT_MODELLED}{QUOTAS} {named(concerned, 'namespace')}."] if concerned else []
+
+
+QUOTAS = "ResourceQuotas when pods of Jobs are created. The API server refuses pods above those of"
+
+
+def _namespace(thing: Object) -> str:
+    return thing["metadata"].get("namespace") or "default"
+
+
 def queue_notes(queues: Iterable[Object]) -> list[str]:
     """Return a sentence about the quotas of queues that are not modelled."""
     limiting = [queue["metadata"]["name"] for queue in queues if limits_device_classes(queue)]

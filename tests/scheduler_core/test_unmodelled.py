@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler_core import simulate_document
 from scheduler_core.lint import review
 from scheduler_core.replay import replay_document
-from tests.builders import Object, node, pod, podgroup, pods, queue, scenario
+from tests.builders import Object, job, node, pod, podgroup, pods, queue, scenario
 
 
 def notes(**fields: object) -> list[str]:
@@ -166,3 +166,21 @@ def test_nodes_without_pods_of_daemonsets_are_noted_where_others_have_some() -> 
     joins = {"at": 5, "create": {"nodes": [node("later")]}}
     replayed = replay_document({**document, "replay": {"horizon_seconds": 9, "events": [joins]}})
     assert any(note.endswith("those that join later have none.") for note in replayed["notes"])
+
+
+def test_quotas_of_namespaces_with_jobs_are_noted() -> None:
+    task = {
+        "name": "main",
+        "replicas": 1,
+        "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}},
+    }
+    jobs = [job("train", namespace="ml", tasks=[task])]
+    quotas = [
+        {"metadata": {"name": "q", "namespace": namespace}, "spec": {"hard": {"pods": "3"}}}
+        for namespace in ("ml", "web")
+    ]
+    assert notes(jobs=jobs, resourcequotas=quotas) == [
+        "Not modelled: ResourceQuotas when pods of Jobs are created. The API server refuses pods above those"
+        " of namespace ml."
+    ]
+    assert notes(jobs=jobs) == notes(resourcequotas=quotas) == []

@@ -87,6 +87,7 @@ def test_an_old_export_keeps_the_time_that_its_heartbeats_show(minutes: int, is_
             "Volume binding, zones and limits rule out no node.",
         ),
         ("v1", "Service", "kind.left_out", "only to spread pods over nodes"),
+        ("v1", "LimitRange", "kind.left_out", "lack the requests that it would set."),
         ("v1", "ConfigMap", "kind.left_out", "the scheduler does not read this kind."),
         ("batch.volcano.sh/v1alpha1", "CronJob", "kind.left_out", "only if its trace contains them."),
         ("batch/v1", "Job", "kind.left_out", "the scheduler does not read this kind."),
