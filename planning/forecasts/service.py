@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planning.amounts import UNLIMITED
+from planning.forecasts.losses import lost_by_eviction
 from planning.forecasts.record import Record
 from planning.forecasts.starvation import lacking, longest
 from planning.forecasts.steps import Floats, Steps, moments
@@ -80,7 +81,8 @@ class Churn:
     per_1000_pod_hours : float or None
         Evictions per 1,000 hours of allocated pods; None if no pod was allocated.
     lost_part : float or None
-        Lost run time over the time of allocated pods.
+        Lost run time over the time of allocated pods, both during the forecast: without what evicted pods had
+        run before it.
 
     """
 
@@ -174,5 +176,9 @@ def churn(record: Record) -> Churn:
     seconds = record.allocated("pods").integral(0.0, record.end)
     if not seconds:
         return Churn(None, None)
-    evictions, lost = float(record.jobs.evictions.sum()), float(record.jobs.lost.sum())
+    evictions, by_eviction = float(record.jobs.evictions.sum()), lost_by_eviction(record)
+    ran = record.evictions.ran
+    before = np.maximum(ran - record.evictions.times, 0.0)
+    part = np.divide(before, ran, out=np.zeros_like(ran), where=ran > 0)
+    lost = float(record.jobs.lost.sum()) - float((by_eviction * part).sum())
     return Churn(1000.0 * evictions / (seconds / 3600.0), lost / seconds)

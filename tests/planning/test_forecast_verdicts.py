@@ -15,6 +15,7 @@ from planning.forecasts.loops import eviction_loops, evictions_outside_loops
 from planning.forecasts.losses import losses, lost_by_eviction
 from planning.forecasts.moment import cluster_now
 from planning.forecasts.record import Evictions, Record, record_of
+from planning.forecasts.service import churn
 from planning.forecasts.starvation import starvations
 from planning.forecasts.targets import target_verdicts, waits_of
 from planning.forecasts.usage import use_rows
@@ -155,6 +156,7 @@ def test_evictions_cause_the_loss_of_what_pods_had_run_before_the_forecast(delay
         3600.0,
         0.0,
     )
+    assert churn(record).lost_part == 0, "nothing during the forecast"
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))

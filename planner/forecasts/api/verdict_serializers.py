@@ -133,7 +133,10 @@ class ChurnSerializer(serializers.Serializer[Any]):
     """What evictions and restarts cost, relative to the time of allocated pods; null without any."""
 
     per_1000_pod_hours = serializers.FloatField(allow_null=True, help_text="Evictions.")
-    lost_part = serializers.FloatField(allow_null=True, help_text="The lost fraction of that time.")
+    lost_part = serializers.FloatField(
+        allow_null=True,
+        help_text="The lost fraction of that time; what evicted pods had run before does not count.",
+    )
 
 
 class IntervalSerializer(serializers.Serializer[Any]):
