@@ -95,7 +95,7 @@ class Comparison:
     Attributes
     ----------
     pairs : tuple of JobPair
-        Jobs of both by name.
+        Jobs of both by name, without those that had started before.
     only_before, only_after : tuple of str
         Jobs that only one of them has.
     queues : tuple of QueueComparison
@@ -130,7 +130,11 @@ class Comparison:
 
 
 def compared(before: Record, after: Record) -> Comparison:
-    """Return the comparison of the same jobs in two forecasts."""
+    """Return the comparison of the same jobs in two forecasts.
+
+    Jobs that had started before both began are left out: their waits are in the past, and would be most of
+    the waits of a busy cluster.
+    """
     end = min(before.end, after.end)
     first, second = (
         dict(zip(one.jobs.names, range(len(one.jobs.names)), strict=True)) for one in (before, after)
@@ -141,6 +145,8 @@ def compared(before: Record, after: Record) -> Comparison:
         one, other = first[name], second[name]
         if not (before.jobs.submitted[one] <= end and after.jobs.submitted[other] <= end):
             continue  # submitted later, or a job of the snapshot without a creation time
+        if before.jobs.started[one] < 0 and after.jobs.started[other] < 0:
+            continue
         pairs.append(
             JobPair(
                 job=name,

@@ -68,6 +68,18 @@ def test_a_longer_forecast_is_compared_until_the_end_of_the_shorter_one() -> Non
     assert cost_against_benefit(found, paid) == "This change leaves all waits unchanged."
 
 
+def test_jobs_that_had_started_before_the_forecasts_are_not_compared() -> None:
+    document = sequential_jobs(100, count=2, cores=2)
+    runs = podgroup("runs", queue="a", min_member=1, phase="Running")
+    runs["metadata"]["creationTimestamp"] = "2026-01-01T10:00:00Z"
+    (member,) = pods("runs", 1, node="n", phase="Running", cpu=1)
+    member["status"]["startTime"] = "2026-01-01T11:00:00Z"
+    record = replayed({**document, "podgroups": [runs], "pods": [member]})
+    found = compared(record, record)
+    assert [pair.job for pair in found.pairs] == ["default/j0", "default/j1"]
+    assert [(queue.queue, queue.jobs) for queue in found.queues] == [("a", 2)]
+
+
 def test_waits_that_move_between_jobs_are_a_change() -> None:
     found = compared(replayed(sequential_jobs(100)), replayed(sequential_jobs(100)))
     first, second, *others = found.pairs
