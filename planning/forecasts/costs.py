@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from planning.forecasts.losses import lost_by_eviction
+from planning.forecasts.losses import lost_before, lost_by_eviction
 from planning.forecasts.record import Record
 from planning.forecasts.steps import Floats, moments
 
@@ -204,7 +204,10 @@ class _Ledger:
         return np.array(amounts).reshape(len(self.queues), len(self.times))
 
     def _lost(self, unit_prices: Mapping[str, Floats]) -> dict[str, float]:
-        """Return the cost of lost run time by queue: of evictions at their moment, else on average."""
+        """Return the cost of lost run time by queue: of evictions at their moment, else on average.
+
+        What evicted pods had run before the forecast is no cost of it.
+        """
         jobs, evictions = self.record.jobs, self.record.evictions
         lost = lost_by_eviction(self.record)
         of_job = np.zeros(len(jobs.names))
@@ -213,7 +216,8 @@ class _Ledger:
         if len(lost):
             left -= np.bincount(evictions.victims, weights=lost, minlength=len(jobs.names))
             places = np.clip(np.searchsorted(self.times, evictions.times, side="right") - 1, 0, None)
-            each = lost / HOUR * _price_of(self.record, evictions.victims, unit_prices, places)
+            during = lost - lost_before(self.record)
+            each = during / HOUR * _price_of(self.record, evictions.victims, unit_prices, places)
             of_job += np.bincount(evictions.victims, weights=each, minlength=len(jobs.names))
         for resource, sizes in jobs.sizes.items():
             of_job += np.maximum(left, 0.0) / HOUR * sizes * mean.get(resource, 0.0)

@@ -59,6 +59,14 @@ def lost_by_eviction(record: Record) -> Floats:
     return found
 
 
+def lost_before(record: Record) -> Floats:
+    """Return the part of `lost_by_eviction` that pods had run before the forecast began, in seconds."""
+    ran = record.evictions.ran
+    before = np.maximum(ran - record.evictions.times, 0.0)
+    found: Floats = lost_by_eviction(record) * np.divide(before, ran, out=np.zeros_like(ran), where=ran > 0)
+    return found
+
+
 def losses(record: Record) -> list[Loss]:
     """Return the lost run time by both queues, largest first."""
     lost, evictions, jobs = lost_by_eviction(record), record.evictions, record.jobs

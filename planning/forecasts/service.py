@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planning.amounts import UNLIMITED
-from planning.forecasts.losses import lost_by_eviction
+from planning.forecasts.losses import lost_before
 from planning.forecasts.record import Record
 from planning.forecasts.starvation import lacking, longest
 from planning.forecasts.steps import Floats, Steps, moments
@@ -176,9 +176,6 @@ def churn(record: Record) -> Churn:
     seconds = record.allocated("pods").integral(0.0, record.end)
     if not seconds:
         return Churn(None, None)
-    evictions, by_eviction = float(record.jobs.evictions.sum()), lost_by_eviction(record)
-    ran = record.evictions.ran
-    before = np.maximum(ran - record.evictions.times, 0.0)
-    part = np.divide(before, ran, out=np.zeros_like(ran), where=ran > 0)
-    lost = float(record.jobs.lost.sum()) - float((by_eviction * part).sum())
+    evictions = float(record.jobs.evictions.sum())
+    lost = float(record.jobs.lost.sum()) - float(lost_before(record).sum())
     return Churn(1000.0 * evictions / (seconds / 3600.0), lost / seconds)

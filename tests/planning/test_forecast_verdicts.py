@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from planning.forecasts.comparison import compared, cost_against_benefit
+from planning.forecasts.costs import Prices, costs
 from planning.forecasts.figures import eviction_rows, waiting
 from planning.forecasts.loops import eviction_loops, evictions_outside_loops
 from planning.forecasts.losses import losses, lost_by_eviction
@@ -157,6 +158,7 @@ def test_evictions_cause_the_loss_of_what_pods_had_run_before_the_forecast(delay
         0.0,
     )
     assert churn(record).lost_part == 0, "nothing during the forecast"
+    assert [row.lost for row in costs(record, Prices(resources={"cpu": 1.0})).queues] == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
