@@ -158,7 +158,7 @@ def test_evictions_cause_the_loss_of_what_pods_had_run_before_the_forecast(delay
         0.0,
     )
     assert churn(record).lost_part == 0, "nothing during the forecast"
-    assert [row.lost for row in costs(record, Prices(resources={"cpu": 1.0})).queues] == [0.0, 0.0]
+    assert not any(row.lost for row in costs(record, Prices(resources={"cpu": 1.0})).queues)
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
