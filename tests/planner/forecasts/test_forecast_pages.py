@@ -198,6 +198,14 @@ def test_the_page_shows_the_verdict_before_figures_and_tables(browser: Client, d
     assert "trace/second" in content
 
 
+def test_the_verdict_links_to_the_notes_at_the_end_of_the_page(browser: Client, done: Forecast) -> None:
+    assert done.notes
+    page = browser.get(f"/forecasts/{done.pk}/").content.decode()
+    link, target = page.index('href="#notes-title"'), page.index('id="notes-title"')
+    assert page.index("Verdict</h2>") < link < page.index("Waits by queue") < target
+    assert f"{len(done.notes)} note" in page
+
+
 def test_a_running_forecast_shows_its_estimated_duration(browser: Client, api: APIClient) -> None:
     forecast = factories.forecast()
     estimate = {"seconds": 125.0, "sessions": 7600, "at_least": True}
