@@ -19,8 +19,8 @@ BALANCED := --dist loadfile --no-loadscope-reorder
 # The units run in two processes of similar length. Workers of one pytest would each collect all tests, and report
 # every step of each: 4 ms a test. Children of `python -m pytest` do not import pytest, as those of the script do.
 PYTEST := $(BIN)/python -m pytest -m "not long"
-CORE := scheduler_core manifests planning queuecast \
-	$(addprefix tests/,fidelity manifests planning queuecast reference scheduler_core traces)
+CORE := scheduler_core planning queuecast \
+	$(addprefix tests/,fidelity planning queuecast reference scheduler_core traces)
 WITH_PROCESSES := tests/e2e tests/processes
 
 test: $(STAMP) services  ## Run everything needed to trust a change
@@ -30,11 +30,11 @@ test: $(STAMP) services  ## Run everything needed to trust a change
 units: $(STAMP)  ## Run the tests within one process, except where the product itself starts others
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=line core product
 
-core: $(STAMP)  ## Run the units of what needs no database, and of the client
+core: $(STAMP)  ## Run the units of the core, of planning and of the client
 	$(PYTEST) $(CORE)
 
 product: $(STAMP)  ## Run all other units
-	$(PYTEST) planner tests $(addprefix --ignore ,$(CORE) $(WITH_PROCESSES))
+	$(PYTEST) manifests planner tests $(addprefix --ignore ,$(CORE) $(WITH_PROCESSES))
 
 journeys: $(STAMP) services  ## Run the tests of an installation's processes, and of its pages in a browser
 	$(PYTEST) -n 2 $(BALANCED) $(WITH_PROCESSES)
