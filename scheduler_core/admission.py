@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
@@ -15,8 +14,14 @@ from scheduler_core.model.pod_info import DEFAULT_NAMESPACE, PodInfo, PodTable, 
 from scheduler_core.model.pod_kind import PodReader
 from scheduler_core.model.pods import Pods
 from scheduler_core.model.snapshot import Cluster, NodeList
+from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import parse_time
-from scheduler_core.model.unmodelled import UNREAD_LISTS, is_of_daemonset, unmodelled_notes
+from scheduler_core.model.unmodelled import (
+    UNREAD_LISTS,
+    other_scheduler_notes,
+    unmodelled_notes,
+)
+from scheduler_core.model.workloads import Workloads
 from scheduler_core.queue_defaults import queues_of_volcano, with_defaults
 from scheduler_core.release import Release, Rule, release_of
 
@@ -41,39 +46,6 @@ class Nodes(NamedTuple):
     sources: tuple[Any, ...]
     nodes: NodeList
     changes: Counter[str]
-
-
-class Workloads:
-    """Pods and PodGroups as the scheduler finds them.
-
-    Attributes
-    ----------
-    sources : tuple
-        The parts of the document from which they were derived.
-    pods, podgroups : mapping
-        All of them by namespace/name, including those that controllers created.
-    unmodelled : list of str
-        Notes on the features that they use and the core does not model.
-
-    """
-
-    def __init__(self, sources: tuple[Any, ...], pods: Pods) -> None:
-        self.sources = sources
-        self.pods = pods
-        self.podgroups: dict[str, Object] = {}
-        self.changes: Counter[str] = Counter()
-        self.unmodelled: list[str] = []
-
-    @cached_property
-    def nodes_with_daemons(self) -> frozenset[str]:
-        """Return the nodes that hold a pod of a DaemonSet."""
-        infos = self.pods.infos.values()
-        return frozenset(info.node_name for info in infos if info.node_name and is_of_daemonset(info.given))
-
-    def newest(self) -> float:
-        """Return the newest creationTimestamp, seconds since 1970; minus infinity without any."""
-        times = [info.creation for info in self.pods.infos.values()]
-        return max((*times, *map(creation_of, self.podgroups.values())), default=-inf)
 
 
 class Admission:
@@ -181,7 +153,11 @@ class Admission:
         work.podgroups = {key_of(podgroup): podgroup for podgroup in map(namespaced, self.items("podgroups"))}
         self.run_controllers(work)
         claiming = {key: info.given for key, info in work.pods.infos.items() if info.template.claims}
-        work.unmodelled = unmodelled_notes(self.document, claiming, work.podgroups)
+        waiting = [info.given for info in work.pods.infos.values() if info.status == TaskStatus.PENDING]
+        work.unmodelled = [
+            *unmodelled_notes(self.document, claiming, work.podgroups),
+            *other_scheduler_notes(waiting, self.scheduler_order),
+        ]
         return work
 
     def _count_resolved(self, infos: Iterable[PodInfo], work: Workloads) -> None:

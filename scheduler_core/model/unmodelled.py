@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
@@ -65,6 +66,20 @@ def limits_device_classes(queue: Object) -> bool:
 
 
 DEVICE_QUOTAS = "No resource claim counts against them."
+
+
+def other_scheduler_notes(waiting: Iterable[Object], names: Collection[str]) -> list[str]:
+    """Return a note on waiting pods of other schedulers than those of these names."""
+    found = Counter(
+        scheduler
+        for pod in waiting
+        if (scheduler := (pod.get("spec") or {}).get("schedulerName")) and scheduler not in names
+    )
+    if not found:
+        return []
+    pods = "1 waiting pod" if found.total() == 1 else f"{found.total():,} waiting pods"
+    verb = "gets" if found.total() == 1 else "get"
+    return [f"{NOT_MODELLED}other schedulers. {pods} of {', '.join(sorted(found))} {verb} no node here."]
 
 
 def is_of_daemonset(pod: Object) -> bool:

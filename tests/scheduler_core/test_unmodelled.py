@@ -184,3 +184,12 @@ def test_quotas_of_namespaces_with_jobs_are_noted() -> None:
         " of namespace ml."
     ]
     assert notes(jobs=jobs) == notes(resourcequotas=quotas) == []
+
+
+def test_waiting_pods_of_other_schedulers_are_noted() -> None:
+    others = [pod(name, spec={"schedulerName": "default-scheduler"}) for name in ("a", "b")]
+    running = pod("c", spec={"schedulerName": "default-scheduler"}, node="n1", phase="Running")
+    assert notes(pods=[*others, running, pod("ours")]) == [
+        "Not modelled: other schedulers. 2 waiting pods of default-scheduler get no node here."
+    ]
+    assert notes(pods=[running, pod("ours")]) == []
