@@ -7,6 +7,7 @@ from typing import Any
 
 import manifests
 from manifests.differences import Difference, differences
+from planning.live_clusters import of_live_cluster
 from queuecast import queues_edited
 from queuecast.added import new_job, read_workloads, refuse_taken
 from queuecast.applied import changed
@@ -33,6 +34,8 @@ class Local(LocalRuns):
     ) -> Json:
         """Read a cluster; return the snapshot. Older snapshots of the same name remain."""
         reading = read_bytes(files, progress)
+        if not reading.is_scenario:
+            reading.document = of_live_cluster(reading.document)
         snapshot = {
             "id": self._store.free_id("snapshots", name),
             "name": name,

@@ -104,6 +104,14 @@ def test_an_export_has_the_clock_of_its_heartbeats(backend: Path, capsys: pytest
     assert Local(backend / ".queuecast").snapshot_document("live")["now"] == "2026-11-27T09:00:00Z"
 
 
+def test_a_pod_of_a_live_cluster_gets_its_podgroup(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"schedulerName": "volcano"}}
+    (backend / "live.json").write_text(json.dumps(pod))
+    run_local("import", "live.json", "--name", "live")
+    assert "pod.no_podgroup" not in capsys.readouterr().out
+    assert Local(backend / ".queuecast").snapshot_document("live")["controllers"] is True
+
+
 def test_an_exported_change_is_read_back(backend: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run_local("queue", "set", "base", "busy", "weight=7")
     (backend / "conf.yaml").write_text(factories.CONF.replace("nodeorder", "binpack"))
