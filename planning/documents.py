@@ -29,6 +29,27 @@ def items(listed: Any) -> Sequence[Mapping[str, Any]]:
     return listed.get("items") or [] if isinstance(listed, Mapping) else listed or []
 
 
+def of_live_cluster(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the objects of a live cluster as a scenario document, with the controllers of Volcano if needed.
+
+    They are needed where a pod has no PodGroup yet; the controllers create it within a second.
+    """
+    # Models read documents, too: commands that simulate nothing do not import numpy, which these need.
+    from scheduler_core.admission import DEFAULT_SCHEDULER
+    from scheduler_core.controllers.plain_pods import lacks_podgroup
+
+    def needs_podgroup(pod: Any) -> bool:
+        """Return whether an unfinished pod lacks one; False for an odd pod, which the check reports."""
+        try:
+            ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+            return not ended and lacks_podgroup(pod, [DEFAULT_SCHEDULER])
+        except (AttributeError, KeyError, TypeError):
+            return False
+
+    needed = any(map(needs_podgroup, items(document.get("pods"))))
+    return {**document, "controllers": True} if needed else {**document}
+
+
 def clock_of(document: Mapping[str, Any]) -> str:
     """Return a document's clock, else the time of its newest object; empty if none has a creation time."""
     return str(document.get("now") or "") or _text(_newest(document))

@@ -6,10 +6,9 @@ from datetime import timedelta
 from typing import IO, Any
 
 import manifests
-from planning.documents import items
+from planning.documents import items, of_live_cluster
 from planning.forecasts.clock import instant, spelled
 from planning.left_out import left_out
-from planning.live_clusters import of_live_cluster
 from planning.queues import SPEC_FIELDS
 from planning.rows import Problem
 from scheduler_core.lint import REFUSED, review

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import manifests
-from planning.live_clusters import of_live_cluster
+from planning.documents import of_live_cluster
 from queuecast.plans import new_problems
 from queuecast.problems import Json, Refused, as_problem
 from queuecast.sending import bare_document

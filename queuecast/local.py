@@ -7,7 +7,7 @@ from typing import Any
 
 import manifests
 from manifests.differences import Difference, differences
-from planning.live_clusters import of_live_cluster
+from planning.documents import of_live_cluster
 from queuecast import queues_edited
 from queuecast.added import new_job, read_workloads, refuse_taken
 from queuecast.applied import changed
