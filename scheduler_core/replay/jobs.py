@@ -64,6 +64,7 @@ class JobController:
         self.on_status: Callable[[str, float], None] = ignore
         self.on_deletion: Callable[[str, float], None] = ignore
         self.rate = Rate(world.timeline.create_rate, world.timeline.create_burst)
+        self._requested_by = {pod: key for key, state in self.states.items() for pod in state.creating}
         if frozen is not None:
             self.rate.tokens, self.rate.at = frozen["rate"]
 
@@ -258,14 +259,14 @@ class JobController:
             return
         phase = (world.podgroups[state.group].get("status") or {}).get("phase") or "Pending"
         if phase != "Pending":
-            self._request_missing(state, time)
+            self._request_missing(key, state, time)
             before, state.counts = state.counts, state.counted(world)
             if state.counts != before:
                 self.on_status(key, time)
         state.phase = phase_after(state.rules, state.phase, state.counts, state.retries)
 
-    def _request_missing(self, state: JobState, time: float) -> None:
-        """Request the missing pods whose tasks need not wait for other tasks."""
+    def _request_missing(self, job: str, state: JobState, time: float) -> None:
+        """Request the missing pods of a Job whose tasks need not wait for other tasks."""
         pods, requested = self.world.cluster.pods, set(state.creating)
         for task in state.rules.tasks:
             names = [
@@ -276,15 +277,15 @@ class JobController:
             if names and dependencies_met(state.rules, task, pods):
                 for key in names:
                     state.creating.append(key)
+                    self._requested_by[key] = job
                     due = self.rate.next(time + self.world.timeline.controller_seconds)
                     self.world.agenda.plan(due, Kind.CREATE, key)
 
     def create(self, key: str, time: float) -> None:
         """Create a pod that was requested."""
-        job = next((job for job, state in self.states.items() if key in state.places), None)
-        if job is None or key not in self.states[job].creating:
+        state = self.states.get(self._requested_by.pop(key, ""))
+        if state is None or key not in state.creating:
             return
-        state = self.states[job]
         state.creating.remove(key)
         task, index = state.places[key]
         state.rules.status = {"version": state.version, "retryCount": state.retries}

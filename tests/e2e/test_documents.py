@@ -105,6 +105,7 @@ def folder(tmp_path: Path) -> Path:
     manage = MANAGE.format(python=sys.executable, manage=ROOT / "manage.py", empty=empty)
     for name, line in (
         ("queuecast", python.replace('"$@"', '-m queuecast "$@"')),
+        ("helm", "exec cat scheduler.yaml"),
         ("pip", "exit 0"),  # tests/queuecast/test_local.py installs the client
         ("manage.py", manage),
     ):

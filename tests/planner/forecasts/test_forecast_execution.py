@@ -26,14 +26,13 @@ MANY = 700
 
 def long_forecasts(count: int, *, seeds: int = 0) -> list[Forecast]:
     """Return equal forecasts that take some seconds, with the drawn workloads."""
-    jobs = MANY // (1 + seeds)
     workload = "name,queue,submit_seconds,run_seconds,cpu,memory\n" + "".join(
         f"j{number},{('busy', 'waits')[number % 2]},{number * 7},{50 + number % 90},1,{1000 + number}Mi\n"
-        for number in range(jobs)
+        for number in range(MANY)
     )
     empty = {**factories.cluster(nodes=4), "podgroups": [], "pods": []}
     scenario, trace = factories.scenario(document=empty), factories.workload(workload)
-    options = {"horizon_seconds": 10.0 * jobs, "period_seconds": 1.0, "seeds": seeds}
+    options = {"horizon_seconds": 10.0 * MANY, "period_seconds": 1.0, "seeds": seeds}
     return [factories.forecast(scenario, under=trace, **options) for _ in range(count)]
 
 
