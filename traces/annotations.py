@@ -30,5 +30,6 @@ def annotations_of(thing: Object, names: Iterable[str]) -> dict[str, str]:
     """
     metadata = thing.get("metadata") or {}
     annotations, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
-    stated = {name: labels[name] for name in _ALSO_LABELS if name in labels} | annotations
-    return {name: str(stated[name]) for name in names if name in stated}
+    of_labels = {name: labels.get(name) for name in _ALSO_LABELS}
+    stated = of_labels | {name: text for name, text in annotations.items() if text is not None}
+    return {name: str(text) for name in names if (text := stated.get(name)) is not None}

@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from traces.annotations import OF_PODGROUPS, OF_PODS, annotations_of
+from traces.columns import GPU
 from traces.model import Role, Trace, TraceJob, TraceProblem, Unreadable, ordered
-from traces.requests import request_of
+from traces.requests import request_of, whole
 from traces.shapes import JOB, POD, PODGROUP, Check, required
 from traces.text import LARGEST, Problems, counted, loaded, stamp
 
@@ -247,7 +248,8 @@ def _requests(pod: Object) -> dict[str, str]:
 
     A pod that says nothing of CPU or memory requests none: that is known, other than in most traces.
     """
-    return dict(sorted(({"cpu": "0", "memory": "0"} | request_of(pod.get("spec") or {})).items()))
+    found = {"cpu": "0", "memory": "0"} | request_of(pod.get("spec") or {})
+    return {name: whole(amount) if name == GPU else amount for name, amount in sorted(found.items())}
 
 
 def _seconds(text: object) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from math import ceil
 from typing import Any
 
 Object = Mapping[str, Any]
@@ -72,14 +73,24 @@ def summed(quantities: Sequence[str]) -> str:
     return f"{total.normalize():f}"
 
 
-def multiplied(quantity: str, count: int | Decimal) -> str:
-    """Return a multiple of a Kubernetes quantity; other texts are returned unchanged.
+def multiplied(quantity: str, count: int, parts: int = 1) -> str:
+    """Return so many of the equal parts of a Kubernetes quantity; other texts are returned unchanged.
 
-    >>> multiplied("500m", 3), multiplied("1.5Gi", 2), multiplied("4", 8)
-    ('1500m', '3.0Gi', '32')
+    >>> multiplied("500m", 3), multiplied("1.5Gi", 2), multiplied("4", 8), multiplied("12", 2, 3)
+    ('1500m', '3.0Gi', '32', '8')
     """
-    parts = _QUANTITY.fullmatch(quantity.strip())
-    return f"{Decimal(parts[1]) * count:f}{parts[2]}" if parts else quantity
+    found = _QUANTITY.fullmatch(quantity.strip())
+    return f"{Decimal(found[1]) * count / parts:f}{found[2]}" if found else quantity
+
+
+def whole(quantity: str) -> str:
+    """Return a Kubernetes quantity as a whole number, rounded up; other texts are returned unchanged.
+
+    >>> whole("8"), whole("1k"), whole("2.0"), whole("500m"), whole("some")
+    ('8', '1000', '2', '1', 'some')
+    """
+    value = _value(quantity)
+    return quantity if value is None else str(ceil(value))
 
 
 def _value(quantity: str) -> Decimal | None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 
 from traces.model import Trace, TraceJob, ordered
 from traces.requests import multiplied
-from traces.text import exact
 
 
 def cut(trace: Trace, begin: float, end: float) -> Trace:
@@ -64,6 +62,7 @@ def scaled(
         By queue, a further factor for its jobs, evenly over them.
     size : float
         How many pods a job has for each of its own, rounded up for each of its roles; at least 1.
+        What it reserves changes like its number of pods.
     run_time : float
         What every run time is multiplied by.
 
@@ -110,12 +109,12 @@ def _resized(job: TraceJob, size: float, run_time: float) -> TraceJob:
         roles=roles,
         min_member=min(max(ceil(job.min_member * size), 1), pods),
         run_seconds=None if job.run_seconds is None else job.run_seconds * run_time,
-        min_resources=_multiplied(job.min_resources, size),
+        min_resources=_of_pods(job.min_resources, pods, job.pods),
     )
 
 
-def _multiplied(amounts: Mapping[str, str] | None, factor: float) -> Mapping[str, str] | None:
-    """Return amounts that are multiplied; None for None."""
-    if amounts is None or factor == 1.0:
+def _of_pods(amounts: Mapping[str, str] | None, pods: int, before: int) -> Mapping[str, str] | None:
+    """Return what a job reserves if it has another number of pods than before; None for None."""
+    if amounts is None or pods == before:
         return amounts
-    return {name: multiplied(amount, Decimal(exact(factor))) for name, amount in amounts.items()}
+    return {name: multiplied(amount, pods, before) for name, amount in amounts.items()}

@@ -115,7 +115,9 @@ CONSTRAINTS: Mapping[str, Check] = {
 
 _RESOURCES = record(limits=map_of(amount), requests=map_of(amount))
 _CONTAINERS = list_of(record(resources=_RESOURCES, restartPolicy=text))
-_METADATA = record(name=text, namespace=text, annotations=map_of(text), creationTimestamp=text)
+_METADATA = record(
+    name=text, namespace=text, annotations=map_of(text), labels=map_of(text), creationTimestamp=text
+)
 PODGROUP = record(
     metadata=_METADATA,
     spec=record(queue=text, minMember=whole, priorityClassName=text, minResources=map_of(amount)),

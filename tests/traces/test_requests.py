@@ -15,6 +15,7 @@ from scheduler_core.model.pod_template import PREEMPTABLE
 from scheduler_core.plugins.cdp import COOLDOWN_TIME
 from scheduler_core.resource_list import read_resource_list
 from tests.builders import GROUP_NAME, Object, pod, podgroup
+from tests.traces.builders import trace_job
 from traces import Role, Trace, Unreadable, events_of, read_trace, scaled
 from traces.annotations import OF_PODGROUPS, OF_PODS
 from traces.requests import request_of
@@ -168,6 +169,27 @@ def test_a_job_reserves_what_its_pod_group_states() -> None:
 
 
 @pytest.mark.parametrize(
+    ("pods", "size", "reserved"),
+    [(1, 0.5, "3"), (1, 1.2, "6"), (3, 0.5, "2"), (3, 0.1, "1"), (4, 1.5, "4.5")],
+)
+def test_a_job_reserves_more_like_its_pods_are_more(pods: int, size: float, reserved: str) -> None:
+    job = trace_job("a", "q", 0, 60.0, pods=pods, min_resources={"cpu": "3"})
+    assert scaled(Trace((job,)), size=size).jobs[0].min_resources == {"cpu": reserved}
+
+
+@pytest.mark.parametrize(("amount", "devices"), [("1k", "1000"), (8.0, "8"), ("2e0", "2")])
+def test_devices_of_pods_are_whole_numbers_however_they_are_written(
+    amount: str | float, devices: str
+) -> None:
+    one = pod("a", group="job")
+    one["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": amount}}
+    trace = read_trace(json.dumps({"podgroups": [podgroup("job")], "pods": [one]}))
+    assert read_trace(csv_of(trace)).jobs == trace.jobs
+    created = events_of(trace)[0][0]["create"]["pods"][0]["spec"]["containers"][0]
+    assert created["resources"]["requests"]["nvidia.com/gpu"] == devices
+
+
+@pytest.mark.parametrize(
     ("cell", "problem"),
     [
         ("8 cores", "min_resources: '8 cores' are no amounts"),
@@ -180,6 +202,17 @@ def test_a_cell_that_is_no_amounts_is_an_error_at_its_place(cell: str, problem: 
     with pytest.raises(Unreadable) as caught:
         read_trace(f'name,queue,submit_seconds,min_resources\na,q,0,"{quoted}"\n')
     assert [f"{one.column}: {one.message}" for one in caught.value.problems] == [problem]
+
+
+def test_labels_and_annotations_of_null_are_none() -> None:
+    group = podgroup("job", annotations={"sla-waiting-time": None})
+    one = pod("a", group="job", labels={"volcano.sh/preemptable": None})
+    (job,) = read_trace(json.dumps({"podgroups": [group], "pods": [one]})).jobs
+    assert not job.annotations
+    assert not job.roles[0].annotations
+    one["metadata"]["labels"] = 5
+    with pytest.raises(Unreadable, match=r"pods\[0\].metadata.labels: expected an object"):
+        read_trace(json.dumps({"podgroups": [group], "pods": [one]}))
 
 
 def test_a_job_keeps_the_annotations_that_the_scheduler_reads() -> None:
