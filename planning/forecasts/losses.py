@@ -60,10 +60,14 @@ def lost_by_eviction(record: Record) -> Floats:
 
 
 def lost_before(record: Record) -> Floats:
-    """Return the part of `lost_by_eviction` that pods had run before the forecast began, in seconds."""
-    ran = record.evictions.ran
-    before = np.maximum(ran - record.evictions.times, 0.0)
-    found: Floats = lost_by_eviction(record) * np.divide(before, ran, out=np.zeros_like(ran), where=ran > 0)
+    """Return the part of `lost_by_eviction` that pods had run before the forecast began, in seconds.
+
+    A pod loses the end of its run, since its last checkpoint. Where an eviction costs more than its pod had
+    run, other pods of the job lose as much as it.
+    """
+    lost, ran = lost_by_eviction(record), record.evictions.ran
+    pods = np.maximum(np.divide(lost, ran, out=np.zeros_like(ran), where=ran > 0), 1.0)
+    found: Floats = np.maximum(lost - pods * record.evictions.times, 0.0)
     return found
 
 

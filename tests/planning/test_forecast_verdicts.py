@@ -13,7 +13,7 @@ from planning.forecasts.comparison import compared, cost_against_benefit
 from planning.forecasts.costs import Prices, costs
 from planning.forecasts.figures import eviction_rows, waiting
 from planning.forecasts.loops import eviction_loops, evictions_outside_loops
-from planning.forecasts.losses import losses, lost_by_eviction
+from planning.forecasts.losses import losses, lost_before, lost_by_eviction
 from planning.forecasts.moment import cluster_now
 from planning.forecasts.record import Evictions, Record, record_of
 from planning.forecasts.service import churn
@@ -125,16 +125,16 @@ def test_all_lost_run_time_has_one_cause(seed: int, of_vcjobs: bool) -> None:
     assert sum(loss.resource_seconds.get("cpu", 0.0) for loss in found) == pytest.approx(cpu)
 
 
-@pytest.mark.parametrize("delay", [0, 7])
-def test_evictions_cause_the_loss_of_what_pods_had_run_before_the_forecast(delay: int) -> None:
+def one_eviction(*, submitted: int = 0, delay: int = 0, checkpoint: int = 0) -> Record:
+    """Return a forecast that evicts a pod which had run for an hour before, for a job that is submitted."""
     runs = {"queuecast/run-seconds": "100000"}
     groups = [
         podgroup("old", queue="a", annotations=runs, phase="Running"),
         podgroup("first", queue="b", annotations=runs),
-        podgroup("later", queue="b", annotations=runs, phase="Pending"),
     ]
-    members = [pod for name in ("old", "first", "later") for pod in pods(name, 1, cpu=2)]
-    for pod, seconds in ((members[0], 3600), (members[1], 60)):
+    later = podgroup("later", queue="b", annotations=runs, phase="Pending")
+    members = [pod for name in ("old", "first") for pod in pods(name, 1, cpu=2)]
+    for pod, seconds in zip(members, (3600, 60), strict=True):
         pod["spec"]["nodeName"] = "n"
         pod["status"] = {"phase": "Running", "startTime": at(7200 - seconds)}
     document = scenario(
@@ -144,9 +144,20 @@ def test_evictions_cause_the_loss_of_what_pods_had_run_before_the_forecast(delay
         pods=members,
         conf=conf("enqueue, allocate, reclaim, backfill", ["priority", "gang"], ["predicates", "capacity"]),
         now=at(7200),
-        replay={"period_seconds": 1, "horizon_seconds": 60, "start_delay_seconds": delay},
+        replay={
+            "period_seconds": 1,
+            "horizon_seconds": submitted + 60,
+            "start_delay_seconds": delay,
+            "checkpoint_seconds": checkpoint,
+            "events": [{"at": submitted, "create": {"podgroups": [later], "pods": pods("later", 1, cpu=2)}}],
+        },
     )
-    record = record_of(document, replay_document(document))
+    return record_of(document, replay_document(document))
+
+
+@pytest.mark.parametrize("delay", [0, 7])
+def test_evictions_cause_the_loss_of_what_pods_had_run_before_the_forecast(delay: int) -> None:
+    record = one_eviction(delay=delay)
     assert record.evictions.pods == ("default/old-0",)
     assert record.evictions.ran.tolist() == [3600.0]
     (loss,) = losses(record)
@@ -159,6 +170,17 @@ def test_evictions_cause_the_loss_of_what_pods_had_run_before_the_forecast(delay
     )
     assert churn(record).lost_part == 0, "nothing during the forecast"
     assert not any(row.lost for row in costs(record, Prices(resources={"cpu": 1.0})).queues)
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "lost", "before"), [(0, 3900.0, 3600.0), (600, 300.0, 0.0), (1000, 900.0, 600.0)]
+)
+def test_a_pod_loses_what_it_ran_since_its_last_checkpoint(
+    checkpoint: int, lost: float, before: float
+) -> None:
+    record = one_eviction(submitted=300, checkpoint=checkpoint)
+    assert record.evictions.ran.tolist() == [3900.0]
+    assert (lost_by_eviction(record).tolist(), lost_before(record).tolist()) == ([lost], [before])
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
