@@ -9,8 +9,8 @@ from planning.rows import Amounts
 Json = Mapping[str, Any]
 
 COMMITTED = "committed"
-_KEPT = ("Running", "Bound", "Binding", "Allocated")
-"""The status of pods that a job still has."""
+_HELD = ("Running", "Bound", "Binding", "Allocated")
+"""The status of pods that hold resources; with those that have succeeded they count to minMember."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Evictions:
 
 @dataclass(frozen=True)
 class BrokenGang:
-    """A job of which evictions left some pods, but fewer than its minMember."""
+    """A job of which evictions left some pods, but fewer than its minMember; succeeded pods count, too."""
 
     job: str
     queue: str
@@ -55,8 +55,9 @@ def broken_gangs(jobs: Sequence[Json], victims: Iterable[Json]) -> list[BrokenGa
     evicted = {victim["job"] for victim in filter(is_made, victims)}
     found = []
     for job in jobs:
-        kept = sum(job["task_status"].get(status, 0) for status in _KEPT)
-        if job["job"] in evicted and 0 < kept < job["min_available"]:
+        held = sum(job["task_status"].get(status, 0) for status in _HELD)
+        kept = held + job["task_status"].get("Succeeded", 0)
+        if job["job"] in evicted and held and kept < job["min_available"]:
             found.append(BrokenGang(job["job"], job["queue"], kept, job["pods"], job["min_available"]))
     return sorted(found, key=lambda gang: (-gang.kept, gang.job))
 

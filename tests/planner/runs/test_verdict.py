@@ -130,6 +130,17 @@ def test_gangs_that_evictions_left_below_their_minimum_are_named() -> None:
     assert not verdict(cluster()).broken, "minMember 1"
 
 
+def test_pods_that_have_succeeded_count_to_the_minimum_of_a_gang() -> None:
+    document = cluster()
+    document["podgroups"][0]["spec"]["minMember"] = 16
+    document["pods"].append(factories.pod("run-16", "run", node="n0"))
+    document["pods"][-1]["status"]["phase"] = "Succeeded"
+    found = verdict(document)
+    assert found.evictions is not None
+    assert found.evictions.pods == 1
+    assert not found.broken, "15 run and 1 has succeeded"
+
+
 @pytest.mark.parametrize(
     "state",
     [
