@@ -14,12 +14,13 @@ from queuecast.core import faults, snapshot_document
 from queuecast.effects import Effects
 from queuecast.followed import followed
 from queuecast.forecast_commands import requested_workload
-from queuecast.forecast_rules import FORECAST_RULES
+from queuecast.forecast_rules import COMPARING_RULES, FORECAST_RULES
 from queuecast.plans import Source, contents, read_bytes, read_changes
 from queuecast.problems import Refused, Rejected, problem, refusal
 from queuecast.rules import Rules
 from queuecast.sending import bare_document
 from queuecast.terminal import progress_line
+from scheduler_core.explain.wording import listed
 
 PASSED, FAILED, NOT_CHECKED = 0, 1, 2
 _FILES = (".yaml", ".yml", ".json", ".gz")
@@ -71,7 +72,7 @@ def _report(args: argparse.Namespace, backend: Backend) -> Json:
     effects = Effects.of(snapshot, plan)
     if rules.need_a_forecast:
         at_once = {**snapshot, **({"now": clock} if (clock := clock_of(plan)) else {})}
-        before = _forecast(args, at_once) if rules.compare_forecasts else None
+        before = _forecast_without(args, at_once) if rules.compare_forecasts else None
         effects = effects.with_forecasts(_forecast(args, plan), before)
     return effects.report(rules.evaluate(effects.outcomes), place, refused_updates(snapshot, plan))
 
@@ -81,6 +82,16 @@ def _forecast(args: argparse.Namespace, plan: Json) -> Record:
         raise Refused(f"{', '.join(FORECAST_RULES)} require a workload: name it with --trace.")
     with progress_line("forecast") as progress:
         return requested_workload(args).forecast(plan, progress)
+
+
+def _forecast_without(args: argparse.Namespace, snapshot: Json) -> Record:
+    """Return the forecast without the change, or raise Refused with problems that say so."""
+    try:
+        return _forecast(args, snapshot)
+    except Refused as error:
+        says = f"{listed(sorted(COMPARING_RULES))} compare with the forecast without the change"
+        found = [{**one, "message": f"{says}: {one['message']}"} for one in error.problems]
+        raise refusal(found) if found else error from None
 
 
 def _snapshot(against: list[str], backend: Backend) -> tuple[Json, Source | None]:

@@ -297,6 +297,21 @@ def test_only_jobs_of_both_forecasts_are_compared(folder: Path, capsys: pytest.C
     )
 
 
+def test_a_workload_of_new_queues_has_no_forecast_without_the_change(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "change.yaml").write_text(CAPPED.replace("{name: a}", "{name: c}"))
+    (folder / "rules.yaml").write_text("- no_longer_waits: {by: 0}\n")
+    against = ["--against", "cluster.json", "--assert", "rules.yaml"]
+    assert main(["check", "change.yaml", *against, *WORK, "--map", "elsewhere=c"]) == 2
+    assert (
+        "queues.elsewhere: error: no_longer_waits and no_more_evictions compare with the forecast without the"
+        " change: there is no queue 'c' that may have jobs. Fix: name one of a, b, default."
+    ) in capsys.readouterr().err
+    (folder / "rules.yaml").write_text("- wait_p95: {queue: b, at_most: 10m}\n")
+    assert main(["check", "change.yaml", *against, *WORK, "--map", "elsewhere=c"]) == 0
+
+
 def test_lost_work_breaks_its_rule(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     drained = (*WORK, "--changes", "changes.yaml")
     assert check(folder, "- lost_hours_at_most: {hours: 0.01, resource: cpu}\n", *drained) == 1
