@@ -203,14 +203,17 @@ def _evictions(result: Json, document: Json, jobs: Jobs, delay: float) -> Evicti
 
 
 def _running_since(document: Json) -> dict[str, float]:
-    """Return when the pods started that run at time 0, in seconds from then; at 0 if they do not say."""
+    """Return when the pods started that run at time 0, in seconds from then.
+
+    At 0 if they do not say, or name a later time: the clock of a snapshot may be earlier than its newest pods.
+    """
     begin = instant(clock_of(document))
     found = {}
     for pod in items(document.get("pods")):
         status = pod.get("status") or {}
         if status.get("phase") == "Running":
             start = instant(str(status.get("startTime") or ""))
-            found[key_of(pod)] = (start - begin).total_seconds() if start and begin else 0.0
+            found[key_of(pod)] = min((start - begin).total_seconds(), 0.0) if start and begin else 0.0
     return found
 
 

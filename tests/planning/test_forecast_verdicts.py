@@ -125,8 +125,8 @@ def test_all_lost_run_time_has_one_cause(seed: int, of_vcjobs: bool) -> None:
     assert sum(loss.resource_seconds.get("cpu", 0.0) for loss in found) == pytest.approx(cpu)
 
 
-def one_eviction(*, submitted: int = 0, delay: int = 0, checkpoint: int = 0) -> Record:
-    """Return a forecast that evicts a pod which had run for an hour before, for a job that is submitted."""
+def one_eviction(*, submitted: int = 0, ran: int = 3600, delay: int = 0, checkpoint: int = 0) -> Record:
+    """Return a forecast that evicts a pod which had run for so long before, for a job that is submitted."""
     runs = {"queuecast/run-seconds": "100000"}
     groups = [
         podgroup("old", queue="a", annotations=runs, phase="Running"),
@@ -134,7 +134,7 @@ def one_eviction(*, submitted: int = 0, delay: int = 0, checkpoint: int = 0) -> 
     ]
     later = podgroup("later", queue="b", annotations=runs, phase="Pending")
     members = [pod for name in ("old", "first") for pod in pods(name, 1, cpu=2)]
-    for pod, seconds in zip(members, (3600, 60), strict=True):
+    for pod, seconds in zip(members, (ran, 60), strict=True):
         pod["spec"]["nodeName"] = "n"
         pod["status"] = {"phase": "Running", "startTime": at(7200 - seconds)}
     document = scenario(
@@ -181,6 +181,11 @@ def test_a_pod_loses_what_it_ran_since_its_last_checkpoint(
     record = one_eviction(submitted=300, checkpoint=checkpoint)
     assert record.evictions.ran.tolist() == [3900.0]
     assert (lost_by_eviction(record).tolist(), lost_before(record).tolist()) == ([lost], [before])
+
+
+def test_a_pod_that_starts_later_than_the_clock_runs_since_the_beginning() -> None:
+    record = one_eviction(submitted=300, ran=-30)
+    assert record.evictions.ran.tolist() == record.jobs.lost[record.evictions.victims].tolist() == [300.0]
 
 
 @pytest.mark.parametrize("seed", trials(SEEDS, always=6))
