@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from math import ceil
 from typing import Any
 
@@ -15,6 +15,8 @@ _QUANTITY = re.compile(r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)([A-Za-z]*)")
 _DECIMAL = {name: Decimal(1000) ** power for power, name in enumerate(("n", "u", "m", "", "k", *"MGTPE"), -3)}
 _BINARY = {f"{name}i": Decimal(1024) ** power for power, name in enumerate("KMGTPE", 1)}
 _UNITS = _DECIMAL | _BINARY
+_FINEST, _DIGITS = Decimal("1e-9"), 18
+"""The smallest part of a quantity; larger ones are precise to fewer decimals than it has."""
 
 
 def request_of(spec: Object) -> dict[str, str]:
@@ -74,13 +76,20 @@ def summed(quantities: Sequence[str]) -> str:
 
 
 def multiplied(quantity: str, count: int, parts: int = 1) -> str:
-    """Return so many of the equal parts of a Kubernetes quantity; other texts are returned unchanged.
+    """Return so many of the equal parts of a Kubernetes quantity, rounded up to nine decimals.
 
-    >>> multiplied("500m", 3), multiplied("1.5Gi", 2), multiplied("4", 8), multiplied("12", 2, 3)
-    ('1500m', '3.0Gi', '32', '8')
+    Other texts are returned unchanged.
+
+    >>> multiplied("500m", 3), multiplied("1.5Gi", 2), multiplied("12", 2, 3), multiplied("4", 1, 3)
+    ('1500m', '3.0Gi', '8', '1.333333334')
     """
     found = _QUANTITY.fullmatch(quantity.strip())
-    return f"{Decimal(found[1]) * count / parts:f}{found[2]}" if found else quantity
+    if found is None:
+        return quantity
+    product = Decimal(found[1]) * count / parts
+    if product.adjusted() < _DIGITS and product % _FINEST:
+        product = product.quantize(_FINEST, ROUND_CEILING)
+    return f"{product:f}{found[2]}"
 
 
 def whole(quantity: str) -> str:

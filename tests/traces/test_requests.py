@@ -170,7 +170,7 @@ def test_a_job_reserves_what_its_pod_group_states() -> None:
 
 @pytest.mark.parametrize(
     ("pods", "size", "reserved"),
-    [(1, 0.5, "3"), (1, 1.2, "6"), (3, 0.5, "2"), (3, 0.1, "1"), (4, 1.5, "4.5")],
+    [(1, 0.5, "3"), (1, 1.2, "6"), (3, 0.5, "2"), (3, 0.1, "1"), (7, 0.5, "1.714285715")],
 )
 def test_a_job_reserves_more_like_its_pods_are_more(pods: int, size: float, reserved: str) -> None:
     job = trace_job("a", "q", 0, 60.0, pods=pods, min_resources={"cpu": "3"})
