@@ -205,7 +205,7 @@ def _evictions(result: Json, document: Json, jobs: Jobs, delay: float) -> Evicti
 def _running_since(document: Json) -> dict[str, float]:
     """Return when the pods started that run at time 0, in seconds from then.
 
-    At 0 if they do not say, or name a later time: the clock of a snapshot may be earlier than its newest pods.
+    At 0 if they do not say, or name a later time: the clock of a snapshot may be before its newest pods.
     """
     begin = instant(clock_of(document))
     found = {}
