@@ -51,12 +51,12 @@ def read_swf(text: str) -> Trace:
         With line and field of what is wrong.
 
     """
-    problems, header, left_out, parts = Problems(), dict[str, str](), 0, 0
+    problems, header, left_out, parts = Problems(), dict[str, Row](), 0, 0
     jobs: dict[str, TraceJob] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if line.lstrip().startswith(";"):
             name, _, value = line.lstrip("; \t").partition(":")
-            header[name.strip()] = value.strip()
+            header[name.strip()] = Row(number, {name.strip(): value.strip().partition(" ")[0]}, problems)
             continue
         if not line.strip():
             continue
@@ -76,35 +76,37 @@ def read_swf(text: str) -> Trace:
             problems.twice(number, job.name)
         else:
             jobs[job.name] = job
+    most, begin = _processors_per_node(header), _start_time(header)
     problems.refuse()
-    most = _processors_per_node(header)
     gangs = [_as_gang(job, most) for job in jobs.values()]
     notes = [f"Left out: {counted(left_out, 'job')} that never ran."] if left_out else []
     notes += [f"Left out: {counted(parts, 'line')} about parts of jobs that others sum up."] if parts else []
     split = sum(job.pods > 1 for job in gangs)
     if split:
+        are = "is a gang" if split == 1 else "are gangs"
         notes.append(
             f"Assumed: {counted(split, 'job')} of more than {most} processors, which a node of the machine"
-            f" has (MaxProcs / MaxNodes of the header), are gangs of pods of at most {most} CPUs."
+            f" has (MaxProcs / MaxNodes of the header), {are} of pods of at most {most} CPUs."
         )
-    return ordered(gangs, _start_time(header), notes)
+    return ordered(gangs, begin, notes)
 
 
-def _start_time(header: Mapping[str, str]) -> str:
+def _start_time(header: Mapping[str, Row]) -> str:
     """Return the time of `UnixStartTime`, empty without one."""
     seconds = _number(header, "UnixStartTime")
     return "" if seconds is None else stamp(float(seconds))
 
 
-def _processors_per_node(header: Mapping[str, str]) -> int:
+def _processors_per_node(header: Mapping[str, Row]) -> int:
     """Return how many processors a node has, by `MaxProcs` and `MaxNodes`; 0 if these do not say."""
     processors, nodes = _number(header, "MaxProcs"), _number(header, "MaxNodes")
     return processors // nodes if processors and nodes else 0
 
 
-def _number(header: Mapping[str, str], name: str) -> int | None:
-    value = header.get(name, "").partition(" ")[0]
-    return int(value) if value.isdigit() else None
+def _number(header: Mapping[str, Row], name: str) -> int | None:
+    """Return a number of the header, such as `MaxNodes`; None if it is missing or no number."""
+    row = header.get(name)
+    return int(row.number(name)) if row is not None and row.text(name).isdecimal() else None
 
 
 def _as_gang(job: TraceJob, most: int) -> TraceJob:

@@ -147,7 +147,26 @@ def test_a_job_of_many_nodes_is_a_gang_where_the_header_says_how_large_a_node_is
     ]
     [note] = trace.notes
     assert note.startswith("Assumed: 2 jobs of more than 8 processors")
+    [note] = read_trace(header + lines[1], "swf").notes
+    assert note == (
+        "Assumed: 1 job of more than 8 processors, which a node of the machine has (MaxProcs / MaxNodes of"
+        " the header), is a gang of pods of at most 8 CPUs."
+    )
     assert [job.pods for job in read_trace("".join(lines), "swf").jobs] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        ("UnixStartTime: 845924142000", "line 1, UnixStartTime: '845924142000' is more than 1e+11"),
+        (f"MaxProcs: {'9' * 5000}", f"line 1, MaxProcs: '{'9' * 40}'… is more than 1e+11"),
+    ],
+)
+def test_a_number_of_the_header_that_is_too_large_is_an_error_at_its_line(header: str, problem: str) -> None:
+    line = "1 0 3 100 8 -1 -1 8 200 1024 1 2 3 -1 1 -1 -1 -1\n"
+    with pytest.raises(Unreadable) as caught:
+        read_trace(f"; {header}\n; MaxNodes: ²\n{line}", "swf")
+    assert [str(one).partition(" (")[0] for one in caught.value.problems] == [problem]
 
 
 def test_memory_that_a_trace_does_not_say_is_noted_and_not_invented() -> None:
