@@ -25,6 +25,7 @@ from planning.rows import Problem
 from scheduler_core.lint.tiers import EVICTING
 from traces import Trace, cut, events_of
 from traces.events import NAMESPACE
+from traces.kubernetes import key_of
 from traces.text import counted
 
 Json = Mapping[str, Any]
@@ -205,19 +206,24 @@ def forecast_with(
         *notes_of(known, times.default_run),
         *start_notes(document),
         *absent_pods_notes(document),
-        *_gang_notes(whole, times.evicted),
+        *_gang_notes(whole, known, times.evicted),
         *([] if problems else count_notes(whole, times.horizon)),
     )
     return Forecast(whole, tuple(timed), tuple(known), notes), problems
 
 
-def _gang_notes(document: Json, evicted: str) -> list[str]:
-    """Return what becomes of a gang that loses a pod, if the configuration evicts and there are gangs."""
+def _gang_notes(document: Json, known: Sequence[RunTime], evicted: str) -> list[str]:
+    """Return what becomes of a gang that loses a pod, if the configuration evicts and there are gangs.
+
+    `known` are the jobs of the snapshot that have not finished.
+    """
     confs = [document, *document["replay"]["events"]]
     if evicted not in ("restart", "resume") or not any(_evicts(one.get("scheduler_conf")) for one in confs):
         return []
     created = (group for event in confs[1:] for group in event.get("create", {}).get("podgroups", ()))
-    groups = [*items(document.get("podgroups")), *created]
+    unfinished = {one.job for one in known}
+    there = (group for group in items(document.get("podgroups")) if key_of(group) in unfinished)
+    groups = [*there, *created]
     gangs = sum(map(_is_gang, groups))
     if not gangs:
         return []

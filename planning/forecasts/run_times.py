@@ -78,7 +78,7 @@ def run_times(document: Json, default: float) -> list[RunTime]:
     for group in with_ended(groups, pods_of_all, jobs):
         pods = members.get(key_of(group), ())
         seconds = run_seconds_of(pods) if pods else None
-        if seconds is None and key_of(group) in there:
+        if seconds is None and key_of(group) in there and not _is_over(group, pods):
             open_jobs.append((group, pods))
         elif seconds is not None:
             alike.setdefault(_alike(group, pods), []).append(seconds)
@@ -90,6 +90,12 @@ def run_times(document: Json, default: float) -> list[RunTime]:
         for group, pods in (*open_jobs, *waiting)
     ]
     return sorted(found, key=lambda entry: entry.job)
+
+
+def _is_over(group: Json, pods: Iterable[Json]) -> bool:
+    """Return whether a job has ended although its pods, as far as they are there, do not say when."""
+    phases = {(pod.get("status") or {}).get("phase") for pod in pods}
+    return (group.get("status") or {}).get("phase") == "Completed" and phases <= {"Succeeded", "Failed"}
 
 
 def _seconds_so_far(pods: Iterable[Json], now: datetime | None) -> float:

@@ -588,3 +588,15 @@ def test_a_change_that_volcano_would_reject_is_a_problem() -> None:
     ]
     _, problems = forecast_of(SCENARIO, WORK, Times(horizon=100), changes)
     assert [problem.path for problem in problems] == ["changes[0].set", "changes[1].set", "changes[2].set"]
+
+
+def test_finished_gangs_lose_no_pods_and_need_no_run_time() -> None:
+    reclaims = conf("allocate, reclaim", ["gang"], ["predicates", "proportion"])
+    over = podgroup("over", queue="a", min_member=3, phase="Completed")
+    ended = [{**one, "status": {"phase": "Succeeded"}} for one in pods("over", 3, cpu=1)]
+    for there in ([], ended):
+        document = scenario(
+            nodes=[node("n", cpu=8)], queues=[queue("a")], podgroups=[over], pods=there, conf=reclaims
+        )
+        made, problems = forecast_of(document, Trace(()), Times(horizon=60.0))
+        assert (made.notes, problems) == ((), [])
