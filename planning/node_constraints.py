@@ -19,7 +19,7 @@ from scheduler_core.model.labels import NodeLabels, SelectorError
 from scheduler_core.model.node_affinity import matching_nodes
 from scheduler_core.model.taints import NodeTaints, tolerations_of
 from scheduler_core.quantity import milli_value
-from traces.kubernetes import constraints_of, key_of, members_of
+from traces.kubernetes import constraints_of, key_of, members_of, owning_jobs
 from traces.requests import request_of
 
 Json = Mapping[str, Any]
@@ -189,18 +189,10 @@ def _jobs(document: Json) -> Iterator[tuple[str, Iterable[Json]]]:
     members = members_of(items(document.get("pods")))
     jobs = {key_of(job): job for job in items(document.get("jobs"))}
     for group in items(document.get("podgroups")):
-        if not any(owner in jobs for owner in _owners(group)):
+        if not any(owner in jobs for owner in owning_jobs(group)):
             yield _queue(group), members.get(key_of(group), ())
     for job in jobs.values():
         yield _queue(job), [task.get("template") or {} for task in (job.get("spec") or {}).get("tasks") or ()]
-
-
-def _owners(group: Json) -> Iterator[str]:
-    """Yield namespace/name of the Jobs to which a PodGroup belongs."""
-    metadata = group.get("metadata") or {}
-    for owner in metadata.get("ownerReferences") or ():
-        if owner.get("kind") == "Job":
-            yield f"{metadata.get('namespace') or 'default'}/{owner.get('name')}"
 
 
 def _template(pod: Json) -> _Template:

@@ -22,6 +22,7 @@ from planning.workload_fields import (
 )
 from scheduler_core.controllers.vcjob import OVER
 from scheduler_core.model.pod_info import GROUP_NAME
+from traces.kubernetes import owning_jobs
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,8 @@ class Workloads:
     def _sort(self) -> None:
         schedulers = self._objects.content.document.get("scheduler_names") or ["volcano"]
         for key, podgroup in self.podgroups.items():
-            for owner in podgroup["metadata"].get("ownerReferences") or ():
-                job = f"{key.partition('/')[0]}/{owner.get('name')}"
-                if owner.get("kind") == "Job" and job in self.jobs:
+            for job in owning_jobs(podgroup):
+                if job in self.jobs:
                     self._group_of[job] = key
         for key, vcjob in self.jobs.items():
             made = f"{key}-{vcjob['metadata'].get('uid') or key.replace('/', '-')}"

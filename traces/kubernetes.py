@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -166,6 +166,14 @@ def key_of(thing: Object) -> str:
     """Return namespace/name of an object."""
     metadata = thing.get("metadata") or {}
     return f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
+
+
+def owning_jobs(thing: Object) -> Iterator[str]:
+    """Yield namespace/name of the Jobs that own an object."""
+    metadata = thing.get("metadata") or {}
+    for owner in metadata.get("ownerReferences") or ():
+        if owner.get("kind") == "Job":
+            yield f"{metadata.get('namespace') or 'default'}/{owner.get('name')}"
 
 
 def _job(

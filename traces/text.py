@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from traces.model import TraceProblem, Unreadable
-from traces.shapes import CONSTRAINTS, QUANTITY, amount, map_of, record, text
+from traces.shapes import CONSTRAINTS, QUANTITY, Check, amount, map_of, record, text
 
 MOST_PROBLEMS = 100
 LARGEST = 1e11
@@ -118,31 +118,26 @@ class Row:
     def constraints(self, column: str) -> dict[str, Any] | None:
         """Return the node constraints in a cell, a JSON object; None if missing."""
         fix = 'write a JSON object such as {"nodeSelector": {"zone": "a"}, "tolerations": [], "affinity": {}}'
-        value = self._object(column, "constraints", fix, CONSTRAINTS)
-        for place, expected in _CONSTRAINTS(value, ""):
-            self._problems.add(self.line, column, f"{place} is not {expected}", fix)
-        return value
+        return self._object(column, "constraints", fix, _CONSTRAINTS, CONSTRAINTS)
 
     def amounts(self, column: str) -> dict[str, str] | None:
         """Return the Kubernetes quantities in a cell, a JSON object; None if missing."""
         fix = 'write a JSON object such as {"cpu": "8", "memory": "64Gi"}, or {} for none'
-        value = self._object(column, "amounts", fix)
-        for place, expected in _AMOUNTS(value, ""):
-            self._problems.add(self.line, column, f"{place.removeprefix('.')} is not {expected}", fix)
+        value = self._object(column, "amounts", fix, _AMOUNTS)
         return None if value is None else {name: str(amount).strip() for name, amount in value.items()}
 
     def annotations(self, column: str, names: Collection[str]) -> dict[str, str]:
         """Return the annotations in a cell, a JSON object with some of these names; empty if missing."""
         fix = f"write a JSON object of texts, with some of {', '.join(names)}"
-        value = self._object(column, "annotations", fix, dict.fromkeys(names))
-        for place, expected in _TEXTS(value, ""):
-            self._problems.add(self.line, column, f"{place.removeprefix('.')} is not {expected}", fix)
-        return dict(value or {})
+        return self._object(column, "annotations", fix, _TEXTS, names) or {}
 
     def _object(
-        self, column: str, kind: str, fix: str, names: Mapping[str, object] | None = None
+        self, column: str, kind: str, fix: str, check: Check, names: Collection[str] | None = None
     ) -> dict[str, Any] | None:
-        """Return the JSON object in a cell, whose keys are some of these names; None if missing."""
+        """Return the JSON object in a cell, whose keys are some of these names; None if missing.
+
+        What the check finds in its values is reported, too.
+        """
         text = self.text(column)
         if not text:
             return None
@@ -154,12 +149,14 @@ class Row:
         if (
             not isinstance(value, dict)
             or has_odd_character(text, value)
-            or not value.keys() <= (value if names is None else names).keys()
+            or (names is not None and not value.keys() <= set(names))
             or None in value.values()
         ):
             says = f"{text[:SHOWN]!r}{'…' if len(text) > SHOWN else ''} are no {kind}"
             self._problems.add(self.line, column, says, fix)
             return None
+        for place, expected in check(value, ""):
+            self._problems.add(self.line, column, f"{place.removeprefix('.')} is not {expected}", fix)
         return value
 
     def time(self, column: str) -> float:

@@ -11,7 +11,7 @@ from scheduler_core.explain.wording import listed
 from scheduler_core.model.pod import pod_request
 from scheduler_core.model.unmodelled import NOT_MODELLED, named
 from scheduler_core.resource_list import read_resource_list
-from traces.kubernetes import key_of, members_of
+from traces.kubernetes import key_of, members_of, owning_jobs
 
 Json = Mapping[str, Any]
 
@@ -30,7 +30,7 @@ def absent_pods_notes(document: Json) -> list[str]:
     members = members_of(items(document.get("pods")))
     lacking, total = [], dict[str, float]()
     for group in items(document.get("podgroups")):
-        if _is_of(group, jobs) or (group.get("status") or {}).get("phase") in _ENDED:
+        if not jobs.isdisjoint(owning_jobs(group)) or (group.get("status") or {}).get("phase") in _ENDED:
             continue
         missing = _missing(group, members.get(key_of(group), ()))
         if missing:
@@ -45,14 +45,6 @@ def absent_pods_notes(document: Json) -> list[str]:
         f"{NOT_MODELLED}pods that controllers create later, such as the executors of Spark. The minResources"
         f" of {named(lacking, 'PodGroup')} request {amounts} more than {their} pods."
     ]
-
-
-def _is_of(group: Json, jobs: Iterable[str]) -> bool:
-    metadata = group["metadata"]
-    return any(
-        owner.get("kind") == "Job" and f"{metadata.get('namespace') or 'default'}/{owner.get('name')}" in jobs
-        for owner in metadata.get("ownerReferences") or ()
-    )
 
 
 def _missing(group: Json, pods: Iterable[Json]) -> dict[str, float]:

@@ -25,7 +25,7 @@ from planning.rows import Problem
 from scheduler_core.lint.tiers import EVICTING
 from traces import Trace, cut, events_of
 from traces.events import NAMESPACE
-from traces.kubernetes import key_of
+from traces.kubernetes import key_of, owning_jobs
 from traces.text import counted
 
 Json = Mapping[str, Any]
@@ -236,9 +236,7 @@ def _gang_notes(document: Json, known: Sequence[RunTime], evicted: str) -> list[
 
 def _is_gang(group: Json) -> bool:
     """Return whether a PodGroup needs several pods and no Job controls them, whose policies would apply."""
-    owners = group["metadata"].get("ownerReferences") or ()
-    is_of_job = any(owner.get("kind") == "Job" for owner in owners)
-    return not is_of_job and int((group.get("spec") or {}).get("minMember") or 0) > 1
+    return not any(owning_jobs(group)) and int((group.get("spec") or {}).get("minMember") or 0) > 1
 
 
 def _evicts(conf: Any) -> bool:

@@ -11,10 +11,9 @@ from typing import Any
 
 from planning.documents import clock_of, items
 from planning.forecasts.clock import instant, spelled
-from planning.forecasts.demand import namespace_of
 from scheduler_core.model.run_annotations import RUN_SECONDS
 from scheduler_core.replay.metrics import quantile
-from traces.kubernetes import key_of, members_of, run_seconds_of, with_ended
+from traces.kubernetes import key_of, members_of, owning_jobs, run_seconds_of, with_ended
 from traces.text import counted, exact
 
 Json = Mapping[str, Any]
@@ -110,12 +109,8 @@ def _seconds_so_far(pods: Iterable[Json], now: datetime | None) -> float:
 def _has_group(job: Json, document: Json) -> bool:
     """Return whether a Job has or had a PodGroup: a finished Job needs no run time."""
     ended = ((job.get("status") or {}).get("state") or {}).get("phase") in _ENDED
-    name = job["metadata"]["name"]
-    return ended or any(
-        owner.get("kind") == "Job" and owner.get("name") == name and namespace_of(group) == namespace_of(job)
-        for group in items(document.get("podgroups"))
-        for owner in group["metadata"].get("ownerReferences") or ()
-    )
+    key = key_of(job)
+    return ended or any(key in owning_jobs(group) for group in items(document.get("podgroups")))
 
 
 def _group_of(job: Json) -> dict[str, Any]:

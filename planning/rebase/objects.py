@@ -17,6 +17,7 @@ from planning.rebase.conflicts import (
 from planning.rebase.queues import QueueRebase
 from planning.states import ObjectKey, State
 from scheduler_core.model.pod_info import GROUP_NAME
+from traces.kubernetes import owning_jobs
 
 _CLUSTER_MADE = tuple(
     f"metadata.{name}"
@@ -90,9 +91,8 @@ class ObjectRebase:
             kind, key = "podgroups", f"{namespace}/{group}"
         if kind == "podgroups":
             podgroup = self._shown.get(kind, key) or self._base.seen(kind, key, {}) or {}
-            for owner in podgroup.get("metadata", {}).get("ownerReferences") or ():
-                if owner.get("kind") == "Job":
-                    return "jobs", f"{namespace}/{owner.get('name')}"
+            for job in owning_jobs(podgroup):
+                return "jobs", job
         return kind, key
 
 
