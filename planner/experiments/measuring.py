@@ -8,20 +8,19 @@ import gc
 import json
 import time
 
-from planner.work.subprocess_worker import Failed, report_found, report_progress, run_work, send
+from planner.work.subprocess_worker import Failed, report_found, report_progress, run_work
 from planning.collecting import collected_seldom
 from planning.experiments.definition import Definition, grid_of
-from planning.experiments.outcomes import Entry, Measurer
-from planning.version import ENGINE_VERSION
+from planning.experiments.outcomes import Measurer
 
 REPORT_SECONDS = 0.3
-"""The interval of reports, in seconds."""
+"""The interval of reports of progress, in seconds."""
 
 
 def main(source_file: int, _result_file: int) -> int:
     """Measure the cells of a group; return the exit status.
 
-    The result file stays empty, as findings are reported at once.
+    The result file stays empty, as each entry is reported at once.
     """
     return run_work(lambda: _measure(source_file))
 
@@ -35,16 +34,15 @@ def _measure(source_file: int) -> None:
         raise Failed(problems[0].message)
     measurer = Measurer(grid, Definition.of(given["written"]))
     measure = measurer.verification if given["verifies"] else measurer.entry
-    cells, fresh = given["cells"], list[Entry]()
+    cells = given["cells"]
     begun = reported = time.monotonic()
     gc.freeze()
     with collected_seldom():
         for number, cell in enumerate(cells):
-            fresh.append(measure(tuple(cell)))
+            # Each at once: if this process is stopped, the worker knows at which cell.
+            report_found({"entry": measure(tuple(cell))})
             if time.monotonic() - begun > given["seconds"]:
                 break
             if time.monotonic() - reported > REPORT_SECONDS:
-                report_found({"entries": fresh})
                 report_progress((number + 1) / len(cells), f"{number + 1} of {len(cells)} cells")
-                reported, fresh = time.monotonic(), []
-    send(entries=fresh, engine_version=ENGINE_VERSION)
+                reported = time.monotonic()

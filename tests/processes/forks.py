@@ -1,6 +1,14 @@
 """The child processes of a worker."""
 
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from django.db import connection
 
 
 def simulations_of(worker: int) -> list[int]:
@@ -21,3 +29,26 @@ def children_of(process: int) -> list[int]:
     """Return the process ids of the children of all threads of a process."""
     threads = Path(f"/proc/{process}/task").glob("*/children")
     return [int(pid) for path in threads for pid in path.read_text().split()]
+
+
+@contextmanager
+def killed_child(when: Callable[[], bool]) -> Iterator[None]:
+    """Kill the first child that this process, as a worker, runs when the condition holds."""
+    over = threading.Event()
+
+    def kill() -> None:
+        while not over.is_set():
+            for child in simulations_of(os.getpid()):
+                if when():
+                    os.kill(child, signal.SIGKILL)
+                    over.set()
+            time.sleep(0.002)
+        connection.close()
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

@@ -2,6 +2,7 @@
 
 import logging
 import tempfile
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,8 @@ from planning.experiments.outcomes import Entry
 
 logger = logging.getLogger(__name__)
 
+KEEP_SECONDS = 0.3
+"""The least interval at which new entries are stored."""
 PATIENCE_BEATS = 2
 """After this many consecutive heartbeats with interactive work in the queue, a group yields to it."""
 
@@ -39,6 +42,9 @@ class _Measuring:
     entries: list[Entry]
     waits: int = 0
     makes_room: bool = False
+    has_new: bool = False
+    """Whether this attempt has measured a cell."""
+    _next_keep: float = 0.0
 
     def beat(self, progress: float, doing: str) -> bool:
         """Renew the lease; return False if the child must stop, also to yield to interactive work."""
@@ -52,24 +58,34 @@ class _Measuring:
         return not self.makes_room
 
     def on_report(self, found: Any) -> None:
-        """Store new entries; while the database is unavailable they are stored with the next ones."""
-        self.entries += found["entries"]
+        """Add new entries; store them at intervals, while the database is unavailable with the next ones."""
+        self.add(found["entry"])
+        if time.monotonic() < self._next_keep:
+            return
+        self._next_keep = time.monotonic() + KEEP_SECONDS
         try:
             self.keep()
         except DatabaseError:
             logger.warning("The database is unavailable; measurement continues.")
             connection.close()
 
+    def add(self, entry: Entry) -> None:
+        """Add the entry of the next cell."""
+        self.entries.append(entry)
+        self.has_new = True
+
     def keep(self) -> bool:
-        """Store the entries; a worker lost after this was working on a later cell."""
-        return bool(self.claim.mine().update(measured=self.entries, losses=0))
+        """Store the entries; a worker or child lost after this was working on a later cell."""
+        later = {"losses": 0, "kills": 0} if self.has_new else {}
+        return bool(self.claim.mine().update(measured=self.entries, **later))
 
 
 def group_measure(claim: Claim[ExperimentGroup], watch: Watch) -> None:
     """Measure the cells of a group that are not measured yet, and end the group.
 
-    A cell whose child exceeds time or memory is stored as an error, and the others continue. Raises
-    ChildStopped, and ChildKilled the first time that a child is killed, as `run_child` does.
+    A cell whose child exceeds time or memory, or is killed twice, is stored as an error, and the others
+    continue. Raises ChildStopped, and ChildKilled the first time that a child is killed at a cell, as
+    `run_child` does.
     """
     group = retry_on_db_error(
         lambda: ExperimentGroup.objects.select_related("experiment__input", "experiment__workload").get(
@@ -80,15 +96,19 @@ def group_measure(claim: Claim[ExperimentGroup], watch: Watch) -> None:
     try:
         _measure(group, measuring)
     except ChildStopped:
+        kept = retry_on_db_error(measuring.keep)
         if not measuring.makes_room:
             raise
-        retry_on_db_error(lambda: measuring.keep() and work_release(claim=claim))
+        retry_on_db_error(lambda: kept and work_release(claim=claim))
         return
-    except ChildFailed as error:
-        if isinstance(error, ChildKilled) and not group.kills:
-            raise
-        measuring.entries.append({"error": str(error)})
+    except ChildKilled as error:
         retry_on_db_error(measuring.keep)
+        if measuring.has_new or not group.kills:
+            raise
+        measuring.add({"error": f"{error} It was tried twice."})
+    except ChildFailed as error:
+        if len(measuring.entries) < len(group.cells):
+            measuring.add({"error": str(error)})
     if len(measuring.entries) < len(group.cells):
         retry_on_db_error(lambda: measuring.keep() and work_release(claim=claim))
         return
@@ -116,5 +136,4 @@ def _measure(group: ExperimentGroup, measuring: _Measuring) -> None:
     }
     with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
         source.write(encoded(given))
-        answer = run_child(task, source, result, limits, measuring.beat, measuring.on_report)
-    measuring.entries += answer["entries"]
+        run_child(task, source, result, limits, measuring.beat, measuring.on_report)

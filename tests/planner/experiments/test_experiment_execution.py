@@ -1,7 +1,10 @@
 """Experiments from creation to end in this process, with real child processes."""
 
+import os
+import re
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +23,7 @@ from planning.experiments.definition import Definition, grid_of
 from planning.experiments.search import smallest
 from scheduler_core import Options, simulate_document
 from tests import factories
+from tests.processes.forks import fork_servers_of, killed_child
 from tests.worker import do_all_work, do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -146,6 +150,57 @@ def test_a_group_of_a_lost_worker_resumes_after_its_last_measurement() -> None:
     cells = Cells(reloaded(experiment))
     assert (cells.experiment.state, len(cells.rows)) == ("succeeded", 12)
     assert list(cells.rows[0].figures.values()) == [1.0, 2.0, 3.0], "measured cells are kept"
+
+
+def test_a_cell_that_needs_too_much_memory_takes_no_other_cell_with_it(settings: Any) -> None:
+    factories.experiment(factories.scenario(document=factories.cluster(nodes=3)))
+    do_all_work()
+    settings.RUN_MEMORY_MB = fork_server_megabytes() + 40
+    nodes = [{"like": "n0", "values": [1, 2, 20_000]}]
+    experiment = factories.experiment(written={**factories.SWEEP, "settings": nodes})
+    do_all_work()
+    *others, largest = Cells(reloaded(experiment)).rows
+    assert [row.error for row in others] == ["", "", ""]
+    assert largest.error.startswith("The experiment needed more memory than the limit of ")
+    assert reloaded(experiment).state == "succeeded"
+
+
+def fork_server_megabytes() -> int:
+    """Return the address space that a child starts with."""
+    [server] = fork_servers_of(os.getpid())
+    [size] = re.findall(r"VmSize:\s+(\d+) kB", Path(f"/proc/{server}/status").read_text())
+    return int(size) // 1024
+
+
+def test_children_killed_at_different_cells_lose_no_cell(settings: Any) -> None:
+    settings.RUN_HEARTBEAT_SECONDS = 0.05
+    scenario = factories.scenario(document=factories.cluster(nodes=60, waiting=400))
+    many = {**factories.SWEEP, "settings": [{"queue": "waits", "field": "weight", "range": RANGE}]}
+    experiment = factories.experiment(scenario, {**many, "run": {"cycles": 20}})
+    group = experiment.groups.order_by("number")[0]
+    for _ in range(2):
+        known = len(group.measured)
+        with killed_child(when=lambda: measured_of(group) > known):  # noqa: B023 - used in this round
+            do_work(group)
+        assert (group.state, group.kills) == ("queued", 1)
+        assert known < len(group.measured) < len(group.cells)
+    assert not any("error" in entry for entry in group.measured)
+
+
+def test_a_cell_whose_child_is_killed_twice_has_the_reason_as_its_error() -> None:
+    experiment = factories.experiment()
+    [first, *_] = experiment.groups.order_by("number")
+    for _ in range(2):
+        with killed_child(when=lambda: True):
+            do_work(first)
+    assert (first.state, first.kills) == ("queued", 0), "the next cell has two attempts again"
+    [entry] = first.measured
+    assert "was killed (SIGKILL)" in entry["error"]
+    assert entry["error"].endswith("It was tried twice.")
+
+
+def measured_of(group: ExperimentGroup) -> int:
+    return len(ExperimentGroup.objects.values_list("measured", flat=True).get(pk=group.pk))
 
 
 def test_a_late_report_of_a_lost_worker_is_ignored() -> None:
