@@ -171,6 +171,7 @@ class _Watch:
             content = encoded(state)
             found["frozen"] = base64.b85encode(zlib.compress(content)).decode()
             found["frozen_size"] = len(content)
+            found["frozen_at"] = [len(self.drawn), replay.end]
             self.frozen = time.monotonic()
             self.freeze_seconds = max(self.freeze_seconds, COST * (self.frozen - now))
         report_found(found)

@@ -5,7 +5,7 @@ import json
 import logging
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -47,8 +47,10 @@ def forecast_replay(claim: Claim[Forecast], watch: Watch) -> None:
     if frozen is not None:
         retry_on_db_error(lambda: claim.mine().update(resumed_at=frozen["end"]))
 
+    begun_at = _place(frozen)
+
     def on_report(found: Any) -> None:
-        skip_on_db_error(lambda: forecast_state_store(claim=claim, found=found))
+        skip_on_db_error(lambda: forecast_state_store(claim=claim, found=found, begun_at=begun_at))
 
     with replayed(forecast, frozen=frozen, limits=watch.limits, beat=watch.beat, on_report=on_report) as (
         answer,
@@ -98,10 +100,24 @@ def frozen_state(forecast: Forecast) -> Json | None:
     return state
 
 
+def _place(frozen: Json | None) -> list[float]:
+    """Return how far a saved state is, as a child reports it: [rows of drawn workloads, second]."""
+    return [] if frozen is None else [len(frozen.get("drawn") or ()), frozen["end"]]
+
+
 @transaction.atomic
-def forecast_state_store(*, claim: Claim[Forecast], found: Mapping[str, Any]) -> None:
-    """Store the progress of a forecast, and its state if the child sent it."""
-    kept = claim.mine().update(**{name: found[name] for name in REPORTED if name in found})
+def forecast_state_store(
+    *, claim: Claim[Forecast], found: Mapping[str, Any], begun_at: Sequence[float] = ()
+) -> None:
+    """Store the progress of a forecast, and its state if the child sent it.
+
+    `begun_at` is the place from which this attempt continued. A worker or child lost after a later state was
+    stored was working on a later part, so that earlier losses no longer count.
+    """
+    facts = {name: found[name] for name in REPORTED if name in found}
+    if found.get("frozen_at", []) > list(begun_at):
+        facts |= {"losses": 0, "kills": 0}
+    kept = claim.mine().update(**facts)
     if kept and "frozen" in found:
         ForecastPart.objects.update_or_create(
             forecast_id=claim.id,

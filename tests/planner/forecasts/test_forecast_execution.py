@@ -16,6 +16,7 @@ from planner.work.lifecycle import work_cancel
 from planning.forecasts.estimate import estimated
 from planning.forecasts.opening import opened
 from tests import factories
+from tests.processes.forks import killed_child
 from tests.worker import do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -106,6 +107,36 @@ def test_a_requeued_forecast_with_drawn_workloads_resumes_with_the_same_result()
     assert {row.seed for row in drawn_waits(whole)} == {1, 2}
 
 
+def test_kills_after_a_later_saved_state_do_not_add_up() -> None:
+    whole, forecast = long_forecasts(2)
+    whole = do_work(whole)
+    ends = [0.0]
+    with override_settings(FORECAST_FREEZE_SECONDS=0.1, RUN_HEARTBEAT_SECONDS=0.02):
+        for _ in range(2):
+            with killed_child(when=lambda: end_of_state(forecast) > ends[-1]):
+                do_work(forecast)
+            assert (forecast.state, forecast.kills) == ("queued", 1)
+            ends.append(end_of_state(forecast))
+    assert ends == sorted(set(ends))
+    resumed = do_work(forecast)
+    assert (resumed.state, resumed.summary) == ("succeeded", whole.summary)
+
+
+def test_a_forecast_whose_child_is_killed_twice_without_progress_fails() -> None:
+    forecast = factories.forecast()
+    for _ in range(2):
+        with killed_child(when=lambda: True):
+            do_work(forecast)
+    assert forecast.state == "failed"
+    assert forecast.error.endswith("It was tried twice.")
+
+
+def end_of_state(forecast: Forecast) -> float:
+    """Return the simulated second of the saved state; 0 if there is none."""
+    frozen = frozen_state(forecast)
+    return 0.0 if frozen is None else frozen["end"]
+
+
 class OnceFrozen(threading.Event):
     """A stop event that is set once a state after the start is saved; checked between reports."""
 
@@ -114,8 +145,7 @@ class OnceFrozen(threading.Event):
         self._forecast = forecast
 
     def is_set(self) -> bool:
-        frozen = frozen_state(self._forecast)
-        return frozen is not None and frozen["end"] > 0
+        return end_of_state(self._forecast) > 0
 
 
 def test_a_scenario_that_cannot_be_replayed_fails_with_the_core_error() -> None:
