@@ -151,9 +151,9 @@ def expand_jobs(
     for entry in sorted(jobs, key=key_of):
         job = VolcanoJob(entry, scheduler_names[0])
         if job.scheduler not in scheduler_names:
-            made.notes[f"Left out: job {key_of(entry)}. It belongs to scheduler {job.scheduler}."] += 1
+            made.notes[f"Left out: {{n}} job{{s}} of scheduler {job.scheduler}."] += 1
         elif job.is_over:
-            made.notes[f"Left out: pods of job {key_of(entry)}. It has finished."] += 1
+            made.notes["Left out: {n} job{s} that had finished."] += 1
         else:
             _expand(job, podgroups, pods, namespaces, class_values, made)
     return made

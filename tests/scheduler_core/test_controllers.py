@@ -207,3 +207,15 @@ def test_input_order_does_not_change_the_result() -> None:
     assert simulate_document(scenario(jobs=jobs, pods=plain, **fields)) == simulate_document(
         scenario(jobs=jobs[::-1], pods=plain[::-1], **fields)
     )
+
+
+def test_finished_jobs_and_those_of_another_scheduler_are_counted_in_one_note_each() -> None:
+    tasks = [{"name": "t", "replicas": 1, "template": {"spec": {"containers": [{"name": "c"}]}}}]
+    over = [
+        {**job(f"over-{number}", tasks=tasks), "status": {"state": {"phase": "Completed"}}}
+        for number in range(3)
+    ]
+    other = [job("other", tasks=tasks, schedulerName="default-scheduler")]
+    notes = simulate_document(scenario(jobs=[*over, *other]))["notes"]
+    left = [note for note in notes if note.startswith("Left out: ")]
+    assert left == ["Left out: 1 job of scheduler default-scheduler.", "Left out: 3 jobs that had finished."]
