@@ -5,15 +5,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import manifests
 from manifests.stream import read_documents
 from manifests.unpack import NoText, decoded, unpacked
-from planning.forecasts.clock import DAY, duration
+from planning.forecasts.clock import DAY, duration, spelled
 from planning.forecasts.costs import Prices
 from planning.forecasts.document import Times, forecast_of
-from planning.forecasts.estimate import estimated
+from planning.forecasts.estimate import Pace, estimated
 from planning.forecasts.opening import fitting_of, times_of
 from planning.forecasts.options import DEFAULTS, option_problems
 from planning.forecasts.record import Record, record_of
@@ -25,6 +26,8 @@ from queuecast.plans import contents
 from queuecast.problems import Refused, refusal
 from scheduler_core.replay import Replay, replay_document
 
+NOTED_SECONDS = 10.0
+"""How long a forecast runs before a note says how much time is left."""
 MOST_BYTES = 2 * 10**9
 """The size limit of a trace's text: Philly's is 7 million bytes, the largest public ones a billion."""
 
@@ -67,13 +70,7 @@ class Workload:
             raise refused([*problems, *more])
 
         sys.stderr.write(f"note: {estimated(begun.document).says}\n")
-
-        def watch(replay: Replay) -> None:
-            if progress is not None:
-                done = sum(job.finished is not None for job in replay.records.jobs.values())
-                progress(replay.end / self.times.horizon, f"{done:,} jobs finished")
-
-        result = replay_document(begun.document, watch=watch)
+        result = replay_document(begun.document, watch=_Watch(self.times.horizon, progress))
         if "error" in result:
             raise Refused(f"The forecast cannot be computed: {result['error']}.")
         record = record_of(begun.document, result)
@@ -83,6 +80,30 @@ class Workload:
         """Return the forecast with a workload that a seed draws from the pattern of the trace."""
         made, fitting = drawn_from(self.read.trace, self.fitting, self.times.horizon, seed)
         return replace(self, read=replace(self.read, trace=made), fitting=fitting)
+
+
+class _Watch:
+    """Draws the progress of a replay on a terminal; elsewhere it notes the time left of a long one, once."""
+
+    def __init__(self, horizon: float, progress: Progress | None) -> None:
+        self.horizon = horizon
+        self.progress = progress
+        self.pace = Pace()
+        self.began = monotonic()
+        self.noted = False
+
+    def __call__(self, replay: Replay) -> None:
+        """Report the progress after a session."""
+        now, done = monotonic(), replay.end / self.horizon
+        left = self.pace.left(now, done)
+        if self.progress is not None:
+            finished = sum(job.finished is not None for job in replay.records.jobs.values())
+            more = "" if left is None else f", {spelled(left)} left at the speed so far"
+            self.progress(done, f"{finished:,} jobs finished{more}")
+        elif left is not None and not self.noted and now - self.began >= NOTED_SECONDS:
+            self.noted = True
+            after = f"{done:.0%} after {spelled(now - self.began)}"
+            sys.stderr.write(f"note: {after}, {spelled(left)} left at the speed so far.\n")
 
 
 def read_trace(path: Path, format_name: str) -> Read:

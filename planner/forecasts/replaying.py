@@ -14,7 +14,7 @@ from typing import Any
 
 from planner.work.subprocess_worker import Failed, Laps, report_found, report_progress, run_work, send
 from planning.documents import encoded
-from planning.forecasts.estimate import estimated
+from planning.forecasts.estimate import Pace, estimated
 from planning.forecasts.opening import NoForecast, Opened, cluster_at, opened
 from planning.forecasts.parts import parts_of, summary_of
 from planning.forecasts.record import record_of
@@ -125,7 +125,7 @@ class _Watch:
         self.seeds = seeds
         self.reported = self.frozen = time.monotonic()
         self.estimate: Json = {}
-        self.origin: tuple[float, float] | None = None
+        self.pace = Pace()
 
     def expect(self, document: Json) -> None:
         """Report how long all replays will take, each as long as the first that is known."""
@@ -154,11 +154,8 @@ class _Watch:
         before = self.seeds if self.seed == 0 else self.seed - 1
         done = (before + min(replay.end / horizon, 1.0)) / (self.seeds + 1)
         which = f"drawn workload {self.seed} of {self.seeds}, " if self.seed else ""
-        if self.origin is None:
-            self.origin = now, done
-        elif done > self.origin[1]:
-            each = (now - self.origin[0]) / (done - self.origin[1])
-            self.estimate = {**self.estimate, "seconds_left": round(each * (1.0 - done), 1)}
+        if (left := self.pace.left(now, done)) is not None:
+            self.estimate = {**self.estimate, "seconds_left": round(left, 1)}
         report_progress(done, f"{which}at {replay.end:,.0f} s of {horizon:,.0f} s")
         found: dict[str, Any] = {
             "estimate": self.estimate,

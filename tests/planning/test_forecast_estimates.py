@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.bench_estimates import WINDOWS, window
-from planning.forecasts.estimate import estimated
+from planning.forecasts.estimate import Pace, estimated
 from scheduler_core.replay import Replay
 from scheduler_core.validate import Inspection
 from tests.fidelity.replay_evidence import PHILLY
@@ -23,9 +23,12 @@ def test_more_jobs_take_longer_and_sessions_are_limited_to_those_due() -> None:
 def test_a_configuration_that_evicts_may_take_longer() -> None:
     document: Any = small_replay(1)
     evicts = {**document, "scheduler_conf": {"actions": "enqueue, allocate, reclaim", "tiers": []}}
-    calm = {**document, "scheduler_conf": {"actions": "enqueue, allocate", "tiers": []}}
+    plugins = [{"name": name} for name in ("gang", "predicates", "capacity")]
+    conf = {"actions": "enqueue, allocate", "tiers": [{"plugins": plugins}]}
+    calm = {**document, "scheduler_conf": conf}
     assert (estimated(evicts).at_least, estimated(calm).at_least) == (True, False)
-    assert estimated(evicts).says.endswith("sessions, longer when many pods are evicted.")
+    assert estimated(evicts).says.startswith("At least 1 s of computing for ")
+    assert estimated(calm).says.startswith("About 1 s of computing for ")
 
 
 @pytest.mark.parametrize(
@@ -45,6 +48,12 @@ def test_a_forecast_without_calm_sessions_takes_longer(change: dict[str, Any]) -
     if "start_delay_seconds" in change:
         changed = {**document, "replay": {**document["replay"], **change}}
     assert estimated(changed).seconds > 1.5 * estimated(document).seconds
+    assert (estimated(changed).at_least, estimated(document).at_least) == (True, False)
+
+
+def test_the_time_left_follows_from_the_speed_since_the_first_report() -> None:
+    pace = Pace()
+    assert (pace.left(100.0, 0.2), pace.left(110.0, 0.2), pace.left(110.0, 0.4)) == (None, None, 30.0)
 
 
 @pytest.mark.skipif(not PHILLY.is_file(), reason=f"no Philly at {PHILLY} (QUEUECAST_SHARED)")

@@ -97,7 +97,8 @@ class EstimateSerializer(serializers.Serializer[Any]):
         help_text="Expected number of sessions, including those of drawn workloads."
     )
     at_least = serializers.BooleanField(
-        help_text="Whether it may take much longer: the number of evictions cannot be estimated."
+        help_text="Whether it may take much longer: each session takes longer the more jobs wait in it and "
+        "the more pods it evicts, which cannot be estimated."
     )
     seconds_left = serializers.FloatField(
         allow_null=True,
