@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planning.constraint_choices import LIKE_QUEUE, NONE
@@ -99,6 +99,22 @@ NOTHING_KNOWN = KnownConstraints()
 
 def known_constraints(document: Json) -> KnownConstraints:
     """Return the node constraints of the pods in a scenario, those of most jobs; equally many: by text."""
+    return with_rooms(examples_of(document), document)
+
+
+EXAMPLE_PARTS = ("podgroups", "pods", "jobs")
+"""The parts of a document that `examples_of` reads."""
+
+
+def with_rooms(examples: KnownConstraints, document: Json) -> KnownConstraints:
+    """Return examples with what the nodes of a scenario offer."""
+    rivals = [*examples.of_queue.values(), *examples.of_devices.values()]
+    several = {text for texts in rivals if len(texts) > 1 for text in texts}
+    return replace(examples, rooms=_rooms(document, several))
+
+
+def examples_of(document: Json) -> KnownConstraints:
+    """Return the node constraints of the pods in a scenario without `rooms`."""
     of_amounts: dict[tuple[str, Amounts], Counter[str]] = {}
     of_queue: dict[tuple[str, Devices], Counter[str]] = {}
     of_devices: dict[Devices, Counter[str]] = {}
@@ -109,11 +125,11 @@ def known_constraints(document: Json) -> KnownConstraints:
         for devices, constraints in {(one.devices, one.constraints) for one in found}:
             of_queue.setdefault((queue, devices), Counter())[constraints] += 1
             of_devices.setdefault(devices, Counter())[_tolerations(constraints)] += 1
-    ranked = {place: _ranked(counts) for place, counts in of_queue.items()}
-    of_all = {devices: _ranked(counts) for devices, counts in of_devices.items()}
-    several = {text for texts in (*ranked.values(), *of_all.values()) if len(texts) > 1 for text in texts}
-    amounts_of = {place: _ranked(counts)[0] for place, counts in of_amounts.items()}
-    return KnownConstraints(amounts_of, ranked, of_all, _rooms(document, several))
+    return KnownConstraints(
+        {place: _ranked(counts)[0] for place, counts in of_amounts.items()},
+        {place: _ranked(counts) for place, counts in of_queue.items()},
+        {devices: _ranked(counts) for devices, counts in of_devices.items()},
+    )
 
 
 def _rooms(document: Json, texts: Collection[str]) -> dict[str, Amounts]:

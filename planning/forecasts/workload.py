@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planning.constraint_choices import LIKE_QUEUE
 from planning.documents import items
 from planning.forecasts.node_constraints import with_constraints, without_constraints
-from planning.node_constraints import NOTHING_KNOWN, KnownConstraints, known_constraints
+from planning.node_constraints import NOTHING_KNOWN, KnownConstraints, examples_of, with_rooms
 from planning.rows import Problem
 from traces import Trace, cut, fitted, generate, mapped, scaled
 from traces.kubernetes import trace_of_objects
@@ -57,9 +57,14 @@ class Fitting:
         queues, rates = frozenset(self.queues.items()), frozenset(self.rates.items())
         return queues, self.rest, self.begin, self.end, self.rate, rates, self.size, self.run_time
 
-    def known_constraints(self, document: Json) -> KnownConstraints | None:
-        """Return the node constraints of a scenario's pods as examples; None: pods have no constraints."""
-        return known_constraints(document) if self.node_constraints == LIKE_QUEUE else None
+    def known_constraints(
+        self, document: Json, examples: Callable[[Json], KnownConstraints] = examples_of
+    ) -> KnownConstraints | None:
+        """Return the node constraints of a scenario's pods as examples; None: pods have no constraints.
+
+        `examples` reads them without what the nodes offer.
+        """
+        return with_rooms(examples(document), document) if self.node_constraints == LIKE_QUEUE else None
 
 
 def leaf_queues(document: Json) -> list[str]:

@@ -192,6 +192,19 @@ def test_forecasts_of_variants_share_arrivals_only_with_equal_constraints() -> N
     assert second.events[0]["create"]["pods"][0]["spec"]["nodeSelector"] == A100["nodeSelector"]
 
 
+def test_variants_with_the_same_pods_share_the_examples_but_not_the_rooms_of_nodes() -> None:
+    document = cluster(running("one", "a", H100, **{GPU: 1}), running("two", "a", A100, **{GPU: 2}))
+    large = node("large", labels=A100["nodeSelector"], **{GPU: 16})
+    more = {**document, "nodes": [*document["nodes"], large]}
+    other = {**document, "pods": list(document["pods"])}
+    shared = Shared()
+    examples = shared.examples(document)
+    assert shared.examples(more) is examples
+    assert shared.examples(other) is not examples
+    known = Fitting().known_constraints(more, shared.examples)
+    assert known == known_constraints(more) != known_constraints(document)
+
+
 # traces with constraints
 
 
