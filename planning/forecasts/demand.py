@@ -71,11 +71,8 @@ def demand_of(document: Json, vcjobs: Mapping[str, Json]) -> Demand:
         group = (pod["metadata"].get("annotations") or {}).get(GROUP_NAME)
         if group:
             groups.add(f"{namespace_of(pod)}/{group}", pod.get("spec") or {}, 1)
-    for key, tasks in _tasks(document, vcjobs).items():
-        for task in tasks:
-            replicas = task.get("replicas")
-            template = (task.get("template") or {}).get("spec") or {}
-            jobs.add(key, template, 1 if replicas is None else int(replicas))
+    for key, spec, count in pods_of_jobs(document, vcjobs):
+        jobs.add(key, spec, count)
     specs = _job_specs(document)
     of_job = jobs.sizes({key: _spec_of(specs, key).get("minAvailable") for key in vcjobs})
     of_group = {job["podgroup"]: of_job[key] for key, job in vcjobs.items() if key in of_job}
@@ -99,6 +96,15 @@ def pod_jobs(document: Json, vcjobs: Mapping[str, Json]) -> Callable[[str], str]
         for task in tasks
     }
     return lambda pod: group_of.get(pod) or made_by.get(pod.rpartition("-")[0], "")
+
+
+def pods_of_jobs(document: Json, vcjobs: Iterable[str]) -> Iterator[tuple[str, Json, int]]:
+    """Yield the key of the Job, the specification of its pods and their number, for each task of Jobs."""
+    for key, tasks in _tasks(document, vcjobs).items():
+        for task in tasks:
+            replicas = task.get("replicas")
+            template = (task.get("template") or {}).get("spec") or {}
+            yield key, template, 1 if replicas is None else int(replicas)
 
 
 def _tasks(document: Json, vcjobs: Iterable[str]) -> dict[str, Sequence[Json]]:

@@ -86,7 +86,7 @@ class Record:
     has_causes : bool
         Whether it has what the causes of waits need; not in a forecast of an older release.
     unschedulable : tuple of Unschedulable
-        The jobs whose pods fit no node.
+        The jobs of whose pods too few fit the nodes.
 
     """
 
@@ -170,7 +170,7 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
         pools=() if jobs_only else tuple(pools_of(document, end)),
         notes=tuple(result.get("notes") or ()),
         rooms={} if jobs_only else rooms_of(result["nodes"], demand.kinds),
-        unschedulable=() if jobs_only else unschedulable_jobs(document, jobs),
+        unschedulable=() if jobs_only else unschedulable_jobs(document, jobs, vcjobs),
     )
 
 

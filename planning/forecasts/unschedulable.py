@@ -1,4 +1,4 @@
-"""The jobs of a forecast that can never start, as their pods fit no node, not even an empty one."""
+"""The jobs of a forecast that can never start, as too few of their pods fit even empty nodes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from planning.forecasts.demand import created, events_of, namespace_of
+from planning.forecasts.demand import created, events_of, namespace_of, pods_of_jobs
 from planning.forecasts.jobs import Jobs
 from scheduler_core import Options, prepare
 from scheduler_core.conf import parse_conf
+from scheduler_core.model.allocatable import allocatable_of
 from scheduler_core.model.fit import summary
 from scheduler_core.model.pod import PodShape, ShapeTable
+from scheduler_core.resource import MIN_RESOURCE, Resource
 from traces.kubernetes import GROUP_NAME
 
 Json = Mapping[str, Any]
@@ -31,20 +33,34 @@ _HAS_A_NODE = -1
 _NAMESPACE, _NAME = "queuecast", "fits-no-node"
 
 
+Kind = tuple[str, int]
+"""Pods of one queue with one shape, by its number."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many pods of a kind fit all nodes of a forecast at most, and why others refuse it."""
+
+    pods: int
+    refusal: str
+
+
 @dataclass(frozen=True)
 class Unschedulable:
-    """Jobs of one queue whose pods fit no node.
+    """Jobs of one queue of whose pods too few fit the nodes.
 
     Attributes
     ----------
     queue : str
+    cause : str
+        `no_node`: too few pods fit any node; `no_room`: too few fit all nodes together.
     jobs : int
     job : str
         The one submitted first.
     submitted : float
         When that was, in seconds.
     nodes : str
-        Why, in the words of the scheduler, for the pods of that job.
+        Why, in the words of the scheduler, for the pods of that job; for `no_room` how many fit.
 
     """
 
@@ -53,15 +69,17 @@ class Unschedulable:
     job: str
     submitted: float
     nodes: str
+    cause: str = "no_node"
 
 
-def unschedulable_jobs(document: Json, jobs: Jobs) -> tuple[Unschedulable, ...]:
-    """Return the jobs that never start as too few of their pods fit a node, by queue.
+def unschedulable_jobs(document: Json, jobs: Jobs, vcjobs: Mapping[str, Json]) -> tuple[Unschedulable, ...]:
+    """Return the jobs that never start as too few of their pods fit the nodes, by cause and queue.
 
-    Each kind of pod is tried on every node that the forecast ever has, without any other pods. Sound, as pods
-    only take amounts and ports from others and repel them; kinds with affinity to other pods, and those from
-    which a node keeps CPU and memory for idle devices, are left out, and so are pods that Jobs create. Pods
-    of the snapshot that have a node fit. Empty where the configuration may change the answer of a node.
+    Each kind of pod is tried on every node that the forecast ever has, without any other pods; as many as its
+    amounts allow fit together. Sound, as pods only take amounts and ports from others and repel them; kinds
+    with affinity to other pods, and those from which a node keeps CPU and memory for idle devices, are left
+    out. Pods of the snapshot that have a node fit. Empty where the configuration may change the answer of a
+    node.
 
     Parameters
     ----------
@@ -69,6 +87,8 @@ def unschedulable_jobs(document: Json, jobs: Jobs) -> tuple[Unschedulable, ...]:
         The document of the replay.
     jobs : Jobs
         The jobs of its result.
+    vcjobs : mapping
+        The Jobs of its result, each with its PodGroup.
 
     """
     waiting = np.flatnonzero(np.isnan(jobs.started) & np.isnan(jobs.over)).tolist()
@@ -76,28 +96,51 @@ def unschedulable_jobs(document: Json, jobs: Jobs) -> tuple[Unschedulable, ...]:
     if not row_of or _answers_change(document):
         return ()
     shapes = ShapeTable(default_requests=document.get("admission_defaults") is not False)
-    pods = _pods_by_shape(document, row_of.keys(), shapes)
-    refused = _refused_kinds(document, jobs, row_of, pods, shapes)
-    found: dict[str, list[int]] = {}
+    pods = _pods_by_shape(document, vcjobs, row_of.keys(), shapes)
+    rooms = _rooms(document, jobs, row_of, pods, shapes)
+    found: dict[tuple[str, str], list[int]] = {}
     for name, counts in pods.items():
         row = row_of[name]
-        fitting = sum(count for number, count in counts.items() if (jobs.queues[row], number) not in refused)
-        if fitting < jobs.minimum[row]:
-            found.setdefault(jobs.queues[row], []).append(row)
-    return tuple(_of_queue(jobs, rows, pods, refused) for _, rows in sorted(found.items()))
+        queue, least = jobs.queues[row], jobs.minimum[row]
+        if _fitting_alone(queue, counts, rooms) < least:
+            found.setdefault(("no_node", queue), []).append(row)
+        elif _fitting(queue, counts, rooms) < least:
+            found.setdefault(("no_room", queue), []).append(row)
+    return tuple(_of_queue(jobs, rows, pods, rooms, cause) for (cause, _), rows in sorted(found.items()))
+
+
+def _fitting(queue: str, counts: Counter[int], rooms: Mapping[Kind, Room]) -> int:
+    """Return how many pods of a job fit together at most; all those that are not examined."""
+    return sum(
+        min(count, rooms[queue, number].pods) if (queue, number) in rooms else count
+        for number, count in counts.items()
+    )
+
+
+def _fitting_alone(queue: str, counts: Counter[int], rooms: Mapping[Kind, Room]) -> int:
+    """Return how many pods of a job fit a node, each without the others; all those that are not examined."""
+    return sum(
+        count for number, count in counts.items() if (queue, number) not in rooms or rooms[queue, number].pods
+    )
 
 
 def _of_queue(
     jobs: Jobs,
     rows: list[int],
     pods: Mapping[str, Counter[int]],
-    refused: Mapping[tuple[str, int], str],
+    rooms: Mapping[Kind, Room],
+    cause: str,
 ) -> Unschedulable:
     since = jobs.there_from
     first = min(rows, key=lambda row: (since[row], jobs.names[row]))
     name, queue = jobs.names[first], jobs.queues[first]
-    nodes = next(refused[queue, number] for number in pods[name] if (queue, number) in refused)
-    return Unschedulable(queue, len(rows), name, float(since[first]), nodes)
+    if cause == "no_room":
+        fitting = _fitting(queue, pods[name], rooms)
+        why = f"{fitting:,} of the {jobs.minimum[first]:,} pods that must run together fit."
+    else:
+        kinds = [rooms[queue, number] for number in pods[name] if (queue, number) in rooms]
+        why = next(room.refusal for room in kinds if not room.pods)
+    return Unschedulable(queue, len(rows), name, float(since[first]), why, cause)
 
 
 def _answers_change(document: Json) -> bool:
@@ -108,29 +151,41 @@ def _answers_change(document: Json) -> bool:
     )
 
 
-def _pods_by_shape(document: Json, names: Iterable[str], shapes: ShapeTable) -> dict[str, Counter[int]]:
-    """Return how many pods of each shape some jobs have, by the key of the PodGroup."""
+def _pods_by_shape(
+    document: Json, vcjobs: Mapping[str, Json], names: Iterable[str], shapes: ShapeTable
+) -> dict[str, Counter[int]]:
+    """Return how many pods of each shape some jobs have, by the key of the PodGroup.
+
+    The waiting pods of a Job are those that it creates.
+    """
     found: dict[str, Counter[int]] = {}
     wanted = frozenset(names)
+    made = {job["podgroup"] for job in vcjobs.values()}
+    for job, spec, count in pods_of_jobs(document, vcjobs):
+        if vcjobs[job]["podgroup"] in wanted:
+            number = shapes.shape_of(spec).number
+            found.setdefault(vcjobs[job]["podgroup"], Counter())[number] += count
     for pod in created(document, "pods"):
         group = (pod["metadata"].get("annotations") or {}).get(GROUP_NAME)
         key = f"{namespace_of(pod)}/{group}"
         if key in wanted:
             spec, phase = pod.get("spec") or {}, (pod.get("status") or {}).get("phase")
             has_a_node = spec.get("nodeName") or phase == "Succeeded"
+            if key in made and not has_a_node:
+                continue
             number = _HAS_A_NODE if has_a_node else shapes.shape_of(spec).number
             found.setdefault(key, Counter())[number] += 1
     return found
 
 
-def _refused_kinds(
+def _rooms(
     document: Json,
     jobs: Jobs,
     row_of: Mapping[str, int],
     pods: Mapping[str, Counter[int]],
     shapes: ShapeTable,
-) -> dict[tuple[str, int], str]:
-    """Return why the nodes refuse pods, by queue and shape, where all of them do."""
+) -> dict[Kind, Room]:
+    """Return how many pods of the kinds that are examined fit the nodes."""
     of_number = {shape.number: shape for shape in shapes.shapes.values()}
     counts = Counter(
         (jobs.queues[row_of[name]], number) for name, of_job in pods.items() for number in of_job
@@ -142,16 +197,33 @@ def _refused_kinds(
         for name, value in document.items()
         if name not in ("replay", "pods", "podgroups", "jobs", "evicted")
     }
-    clusters = [prepare({**empty, "nodes": nodes}) for nodes in _generations(document)]
-    refused = {}
+    generations = _generations(document)
+    clusters = [prepare({**empty, "nodes": nodes}) for nodes in generations]
+    offers = [{node["metadata"]["name"]: allocatable_of(node) for node in nodes} for nodes in generations]
+    found = {}
     for queue, number in kinds[:MOST_EXAMINED]:
-        probe = _probe(queue, of_number[number])
+        probe, request = _probe(queue, of_number[number]), of_number[number].request
         answers = [one.fitting(f"{_NAMESPACE}/{_NAME}", probe, Options()) for one in clusters]
-        nodes = [node for answer in answers for node in answer.get("nodes") or ()]
-        if all(answer.get("refusal") == "" for answer in answers) and not any(map(_may_fit, nodes)):
-            reasons = Counter(reason for node in nodes for reason in node["reasons"])
-            refused[queue, number] = summary(len(nodes), reasons)
-    return refused
+        if any(answer.get("refusal") != "" for answer in answers):
+            continue
+        room = sum(
+            _times(offered[node["name"]], request)
+            for answer, offered in zip(answers, offers, strict=True)
+            for node in answer["nodes"]
+            if _may_fit(node)
+        )
+        nodes = [node for answer in answers for node in answer["nodes"]]
+        reasons = Counter(reason for node in nodes for reason in node["reasons"])
+        found[queue, number] = Room(room, summary(len(nodes), reasons))
+    return found
+
+
+def _times(offered: Resource, request: Resource) -> int:
+    """Return how many pods of a request fit what an empty node offers at most, at least one."""
+    amounts = [(name, amount) for name, amount in request.items() if amount >= MIN_RESOURCE]
+    return max(
+        min((int((offered.get(name) + MIN_RESOURCE) // amount) for name, amount in amounts), default=1), 1
+    )
 
 
 def _may_fit(node: Json) -> bool:

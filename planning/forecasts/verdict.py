@@ -125,10 +125,11 @@ def late_text(found: TargetVerdict) -> str:
 
 def _of_unschedulable(found: Unschedulable) -> Finding:
     jobs, whose = counted(found.jobs, "job"), agreed(found.jobs, "its", "their")
-    message = (
-        f"{jobs} of {found.queue} cannot start: {whose} pods fit no node, not even an empty one."
-        f" For {found.job}, {found.nodes}"
-    )
+    why = {
+        "no_node": f"{whose} pods fit no node, not even an empty one",
+        "no_room": f"too few of {whose} pods fit the nodes together, even if no others were there",
+    }
+    message = f"{jobs} of {found.queue} cannot start: {why[found.cause]}. For {found.job}, {found.nodes}"
     return Finding("unschedulable", "harm", message, found.submitted, found.queue, asdict(found))
 
 

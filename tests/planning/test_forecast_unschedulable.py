@@ -1,4 +1,4 @@
-"""Jobs that a forecast reports as unschedulable fit no node; all others start in the end."""
+"""Jobs that a forecast reports as unschedulable do not fit the nodes; all others start in the end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planning.forecasts.storage import packed, unpacked
 from planning.forecasts.unschedulable import MOST_EXAMINED, Unschedulable
 from planning.forecasts.verdict import verdict
 from scheduler_core.replay import replay_document
-from tests.builders import GPU, Object, conf, node, pod, podgroup, queue, scenario
+from tests.builders import GPU, Object, conf, job, node, pod, podgroup, queue, scenario
 from tests.trials import trials
 
 CONF = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "nodeorder"])
@@ -64,6 +64,36 @@ def test_the_verdict_says_which_jobs_fit_no_node_and_why() -> None:
     assert unpacked(packed(record)).unschedulable == record.unschedulable
 
 
+def test_the_verdict_names_gangs_that_are_larger_than_the_cluster_also_of_waiting_vcjobs() -> None:
+    template = {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]}}
+    document = scenario(
+        nodes=NODES,
+        queues=[queue("a")],
+        jobs=[
+            job(
+                "large", queue="a", tasks=[{"name": "w", "replicas": 3, "template": template}], minAvailable=3
+            ),
+            job(
+                "fits", queue="a", tasks=[{"name": "w", "replicas": 3, "template": template}], minAvailable=2
+            ),
+        ],
+        conf=CONF,
+        replay={"period_seconds": 1, "horizon_seconds": 60, "events": []},
+    )
+    record = record_of(document, replay_document(document))
+    (found,) = record.unschedulable
+    assert (found.cause, found.jobs, found.nodes) == (
+        "no_room",
+        1,
+        "2 of the 3 pods that must run together fit.",
+    )
+    (finding,) = [one for one in verdict(record, {}) if one.kind == "unschedulable"]
+    assert finding.says.startswith(
+        "1 job of a cannot start: too few of its pods fit the nodes together, even if no others were there."
+    )
+    assert unpacked(packed(record)).unschedulable == record.unschedulable
+
+
 def test_a_job_starts_without_pods_beyond_its_minimum() -> None:
     selects = {"nodeSelector": {"zone": "none"}}
     record = forecast(NODES, arriving(0, "elastic", [{}, selects], 1, cpu=1))
@@ -87,10 +117,10 @@ def test_a_replaced_node_keeps_its_name_and_its_status() -> None:
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
     named = arriving(0, "named", [{"affinity": {"nodeAffinity": required}}], 1, cpu=8)
     open_again: Object = {"at": 95, "replace": {"nodes": [node("gpu", cpu=2)]}}
-    for job in (large, named):
-        assert forecast(NODES, job, open_again, horizon=90).unschedulable == ()
-        assert forecast(NODES, job, open_again, horizon=100).jobs.started[0] == 95
-        assert len(forecast(NODES, job, horizon=90).unschedulable) == 1
+    for arrival in (large, named):
+        assert forecast(NODES, arrival, open_again, horizon=90).unschedulable == ()
+        assert forecast(NODES, arrival, open_again, horizon=100).jobs.started[0] == 95
+        assert len(forecast(NODES, arrival, horizon=90).unschedulable) == 1
 
 
 @pytest.mark.parametrize("plugin", ["tdm", "nodegroup"])
@@ -146,8 +176,8 @@ def test_no_more_kinds_than_the_limit_are_examined() -> None:
 
 
 @pytest.mark.parametrize("seed", trials(range(400), always=40))
-def test_reported_jobs_are_those_whose_pods_match_no_node(seed: int) -> None:
-    """In a cluster with room for every gang, in time, the other jobs start."""
+def test_reported_jobs_are_those_whose_pods_do_not_fit_together(seed: int) -> None:
+    """In time the other jobs start."""
     random = Random(seed)
     nodes = [
         node(
@@ -166,11 +196,18 @@ def test_reported_jobs_are_those_whose_pods_match_no_node(seed: int) -> None:
             **(TOLERATES if tolerates else {}),
             **({"nodeSelector": {"zone": zone}} if zone else {}),
         }
-        events.append(arriving(float(number), f"job-{number}", [spec], 1, cpu=cpu))
-        expected["a"] += not any(_fits(one, zone, tolerates, cpu) for one in nodes)
+        pods = random.choice((1, 1, 2, 4))
+        events.append(arriving(float(number), f"job-{number}", [spec] * pods, pods, cpu=cpu))
+        room = sum(
+            int(one["status"]["allocatable"]["cpu"]) // cpu
+            for one in nodes
+            if _fits(one, zone, tolerates, cpu)
+        )
+        expected["no_node"] += not room
+        expected["no_room"] += 0 < room < pods
     record = forecast(nodes, *events)
-    assert Counter({one.queue: one.jobs for one in record.unschedulable}) == +expected
-    assert sum(map(bool, record.jobs.started == record.jobs.started)) == len(events) - expected["a"]
+    assert Counter({one.cause: one.jobs for one in record.unschedulable}) == +expected
+    assert sum(map(bool, record.jobs.started == record.jobs.started)) == len(events) - expected.total()
 
 
 def _fits(one: Any, zone: str, tolerates: bool, cpu: int) -> bool:
