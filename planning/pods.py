@@ -27,12 +27,6 @@ def requests_of(document: Json, wanted: Collection[str]) -> dict[str, dict[str, 
     }
 
 
-def belongs_to_node(pod: Json) -> bool:
-    """Return whether a pod is part of its node: a static one, or one of a DaemonSet."""
-    owners = (pod.get("metadata") or {}).get("ownerReferences") or ()
-    return any(owner.get("kind") in ("DaemonSet", "Node") for owner in owners)
-
-
 def pod_key(pod: Json) -> str:
     """Return namespace/name of a pod."""
     metadata = pod["metadata"]

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
-from scheduler_core.controllers import Made, expand_jobs, group_plain_pods
+from scheduler_core.controllers import (
+    Made,
+    equip,
+    expand_jobs,
+    group_plain_pods,
+    pods_of_nodes,
+    twins_of,
+)
 from scheduler_core.controllers.made import key_of
 from scheduler_core.model.pod_columns import PodColumns
 from scheduler_core.model.pod_info import DEFAULT_NAMESPACE, PodInfo, PodTable, creation_of
@@ -144,13 +151,20 @@ class Admission:
 
     def _workloads(self, pods: Sequence[PodInfo] | None, before: Workloads | None) -> Workloads:
         sources = tuple(self.document.get(name) for name in WORKLOAD_PARTS)
-        if before is not None and _same(before.sources, sources):
+        nodes = self.nodes.nodes.objects
+        if (
+            before is not None
+            and _same(before.sources, sources)
+            and twins_of(nodes, before.of_nodes) == before.twins
+        ):
             return before
         table = PodTable()
         infos = table.read_all(PodColumns(self.items("pods"))) if pods is None else pods
         work = Workloads(sources, Pods(infos, table, self.reader))
         self._count_resolved(infos, work)
         work.podgroups = {key_of(podgroup): podgroup for podgroup in map(namespaced, self.items("podgroups"))}
+        work.of_nodes = pods_of_nodes(info.given for info in infos)
+        work.twins = twins_of(nodes, work.of_nodes)
         self.run_controllers(work)
         claiming = {key: info.given for key, info in work.pods.infos.items() if info.template.claims}
         waiting = [info.given for info in work.pods.infos.values() if info.status == TaskStatus.PENDING]
@@ -166,7 +180,8 @@ class Admission:
             work.changes[RESOLVED] += count * self.reader.kind_of(template).resolved
 
     def run_controllers(self, work: Workloads) -> None:
-        """Add the missing objects of Jobs; with `controllers`, also the PodGroups of plain pods."""
+        """Add the missing objects of nodes and Jobs; with `controllers`, also the PodGroups of plain pods."""
+        self.add_created(equip(work.twins, work.of_nodes, work.pods), work)
         jobs = self.items("jobs")
         if jobs:
             made = expand_jobs(

@@ -13,6 +13,7 @@ from scheduler_core.actions.registry import ACTIONS
 from scheduler_core.admission import Admission
 from scheduler_core.assumptions import crash_notes, cycle_notes, node_notes, plugin_notes, release_notes
 from scheduler_core.conf import SchedulerConf
+from scheduler_core.controllers import bare_nodes
 from scheduler_core.cycles import ClusterTransition
 from scheduler_core.framework.closing import close_session, queue_allocated
 from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls
@@ -68,7 +69,7 @@ class Simulation:
             *admission.workloads.unmodelled,
             *queue_notes(admission.items("queues")),
             *quota_notes(admission.items("jobs"), admission.items("resourcequotas")),
-            *daemon_notes(admission.items("nodes"), admission.workloads.nodes_with_daemons),
+            *daemon_notes(bare_nodes(admission.items("nodes"), admission.workloads.of_nodes)),
             *plugin_notes(self.conf),
             *crash_notes(self.conf),
             *release_notes(document),

@@ -9,7 +9,7 @@ from manifests.pools import node_like, numbered_names
 from planning.experiments.levels import Json, Parts, Setting, UnusableSetting
 from planning.experiments.values import Refusal, count_refusal
 from planning.nodes import pool_name
-from planning.pods import belongs_to_node
+from scheduler_core.model.unmodelled import belongs_to_node
 
 
 @dataclass(frozen=True)

@@ -88,16 +88,20 @@ def is_of_daemonset(pod: Object) -> bool:
     return any(owner.get("kind") == "DaemonSet" for owner in owners)
 
 
+def belongs_to_node(pod: Object) -> bool:
+    """Return whether a pod is part of its node: a static one, or one of a DaemonSet."""
+    owners = pod["metadata"].get("ownerReferences") or ()
+    return any(owner.get("kind") in ("DaemonSet", "Node") for owner in owners)
+
+
 DAEMONS = (
-    f"{NOT_MODELLED}DaemonSets on new nodes. Their pods take up room on the other nodes, so that more fits a"
-    " new node here than in the cluster:"
+    f"{NOT_MODELLED}DaemonSets on new nodes that differ from all others in labels or taints. Their pods take"
+    " up room on the other nodes, so that more fits a new node here than in the cluster:"
 )
 
 
-def daemon_notes(nodes: Iterable[Object], with_daemons: Collection[str]) -> list[str]:
+def daemon_notes(bare: Collection[str]) -> list[str]:
     """Return a note on nodes without pods of DaemonSets, in a cluster in which other nodes have some."""
-    names = (node["metadata"]["name"] for node in nodes) if with_daemons else ()
-    bare = [name for name in names if name not in with_daemons]
     verb = "has" if len(bare) == 1 else "have"
     return [f"{DAEMONS} {named(bare, 'node')} {verb} none."] if bare else []
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from functools import cached_property
 from math import inf
 from typing import Any
 
 from scheduler_core.model.pod_info import creation_of
 from scheduler_core.model.pods import Pods
-from scheduler_core.model.unmodelled import is_of_daemonset
 
 Object = Mapping[str, Any]
+NodePods = Mapping[str, list[Object]]
+"""By node, the pods that belong to it."""
 
 
 class Workloads:
@@ -26,6 +26,10 @@ class Workloads:
         All of them by namespace/name, including those that controllers created.
     unmodelled : list of str
         Notes on the features that they use and the core does not model.
+    of_nodes : mapping
+        The pods of the scenario that belong to their node, for each node with a pod of a DaemonSet.
+    twins : mapping
+        For each other node an equal one, like whose pods it got its own.
 
     """
 
@@ -35,12 +39,8 @@ class Workloads:
         self.podgroups: dict[str, Object] = {}
         self.changes: Counter[str] = Counter()
         self.unmodelled: list[str] = []
-
-    @cached_property
-    def nodes_with_daemons(self) -> frozenset[str]:
-        """Return the nodes that hold a pod of a DaemonSet."""
-        infos = self.pods.infos.values()
-        return frozenset(info.node_name for info in infos if info.node_name and is_of_daemonset(info.given))
+        self.of_nodes: NodePods = {}
+        self.twins: dict[str, str] = {}
 
     def newest(self) -> float:
         """Return the newest creationTimestamp, seconds since 1970; minus infinity without any."""

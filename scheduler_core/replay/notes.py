@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scheduler_core.admission import Admission
+from scheduler_core.controllers import bare_nodes, pods_of_nodes
 from scheduler_core.controllers.made import QUEUE_NAME
-from scheduler_core.model.unmodelled import DAEMONS, NOT_MODELLED, is_of_daemonset
+from scheduler_core.model.unmodelled import NOT_MODELLED, daemon_notes
 from scheduler_core.replay.records import Records
 
 Object = Mapping[str, Any]
@@ -28,6 +29,14 @@ OF_OWNERS = f"{NOT_MODELLED}the back-off of batch Jobs. A failed pod is not repl
 OF_DRAINS = f"{NOT_MODELLED}PodDisruptionBudgets of drains. They delete every pod at once."
 
 
+def _daemon_notes(document: Object, events: Iterable[Object]) -> list[str]:
+    """Return a note on nodes that join without pods of DaemonSets."""
+    equipped = pods_of_nodes(Admission.listed(document, "pods"))
+    joining = [node for event in events for node in (event.get("create") or {}).get("nodes") or ()]
+    nodes = [*Admission.listed(document, "nodes"), *joining]
+    return daemon_notes(bare_nodes(nodes, equipped) & {node["metadata"]["name"] for node in joining})
+
+
 def replay_notes(document: Object, records: Records) -> list[str]:
     """Return the notes that apply to a replay."""
     notes = list(OF_JOBS) if records.vcjobs else []
@@ -39,8 +48,7 @@ def replay_notes(document: Object, records: Records) -> list[str]:
     replay = document.get("replay") or {}
     events = replay.get("events") or ()
     created = {name for event in events for name in event.get("create") or ()}
-    if "nodes" in created and any(map(is_of_daemonset, Admission.listed(document, "pods"))):
-        notes.append(f"{DAEMONS} those that join later have none.")
+    notes += _daemon_notes(document, events)
     notes += [OF_FLOWS] if "jobflows" in created else []
     notes += [OF_LOSSES] if any("lose" in event for event in events) else []
     notes += [OF_OWNERS] if replay.get("evicted") == "owner" else []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from scheduler_core.admission import namespaced
-from scheduler_core.controllers import group_plain_pods
+from scheduler_core.controllers import equip, group_plain_pods, pods_of_nodes, twins_of
 from scheduler_core.controllers.made import key_of
 from scheduler_core.model.snapshot import NodeList
 from scheduler_core.replay.jobs import JobController
@@ -42,6 +42,8 @@ class Outside:
             for thing in things:
                 thing = thing if name in CLUSTER_WIDE else namespaced(thing)
                 self._create(name, created(thing, world.timestamp(time)), time)
+        if nodes := (event.get("create") or {}).get("nodes"):
+            self._equip({node["metadata"]["name"] for node in nodes}, time)
         for name, things in (event.get("replace") or {}).items():
             self._replace(name, things)
         for name in _named(event, "delete", "nodes"):
@@ -79,6 +81,14 @@ class Outside:
             self.jobs.submit(thing, time)
         else:
             self.schedules.submit(name, thing, time)
+
+    def _equip(self, names: Collection[str], time: float) -> None:
+        """Create the pods of DaemonSets on new nodes."""
+        cluster = self.world.cluster
+        equipped = pods_of_nodes(info.given for info in cluster.pods.infos.values())
+        twins = twins_of(cluster.nodes.objects, equipped, names)
+        for pod in equip(twins, equipped, cluster.pods).pods:
+            self.runs.add(key_of(pod), created(pod, self.world.timestamp(time)), time)
 
     def _group(self, key: str, time: float) -> None:
         """Create the PodGroup of a plain pod, as the controller does."""

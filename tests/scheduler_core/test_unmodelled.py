@@ -159,13 +159,14 @@ def test_fully_modelled_scenario_has_no_notes() -> None:
 def test_nodes_without_pods_of_daemonsets_are_noted_where_others_have_some() -> None:
     (agent,) = pods("agent", 1, node="old", phase="Running", cpu="100m")
     agent["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "agent", "uid": "u"}]
-    document = scenario(nodes=[node("old"), node("old-more-1")], pods=[agent])
+    other = node("other", labels={"pool": "other"})
+    document = scenario(nodes=[node("old"), other], pods=[agent])
     [note] = [note for note in simulate_document(document)["notes"] if "DaemonSets" in note]
-    assert note.endswith("more fits a new node here than in the cluster: node old-more-1 has none.")
+    assert note.endswith("more fits a new node here than in the cluster: node other has none.")
     assert not [note for note in simulate_document({**document, "pods": []})["notes"] if "DaemonSets" in note]
-    joins = {"at": 5, "create": {"nodes": [node("later")]}}
+    joins = {"at": 5, "create": {"nodes": [node("later", labels={"pool": "later"}), node("like-old")]}}
     replayed = replay_document({**document, "replay": {"horizon_seconds": 9, "events": [joins]}})
-    assert any(note.endswith("those that join later have none.") for note in replayed["notes"])
+    assert any(note.endswith("than in the cluster: node later has none.") for note in replayed["notes"])
 
 
 def test_quotas_of_namespaces_with_jobs_are_noted() -> None:

@@ -1,0 +1,98 @@
+"""Pods that belong to their node, on nodes that have none yet: those of DaemonSets, and static ones.
+
+A new node gets the pods of a node with the same labels and taints. The DaemonSets themselves are not part of
+a scenario, and their pods no longer say which nodes their template selects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from typing import Any
+
+from scheduler_core.controllers.made import Made, key_of
+from scheduler_core.model.topology_spread import HOSTNAME
+from scheduler_core.model.unmodelled import belongs_to_node, is_of_daemonset
+from scheduler_core.model.workloads import NodePods
+
+Object = Mapping[str, Any]
+
+ADDED = "Added: {n} pod{s} of DaemonSets on new nodes, like those of a node with the same labels and taints."
+_OF_ITS_STATE = "node.kubernetes.io/"
+"""The prefix of taints that Kubernetes sets while a node is cordoned, not ready or under pressure."""
+_ENDED = ("Succeeded", "Failed")
+
+
+def pods_of_nodes(pods: Iterable[Object]) -> NodePods:
+    """Return the pods that belong to their node, for each node with a pod of a DaemonSet."""
+    found: dict[str, list[Object]] = {}
+    for pod in pods:
+        node = (pod.get("spec") or {}).get("nodeName")
+        if node and belongs_to_node(pod) and (pod.get("status") or {}).get("phase") not in _ENDED:
+            found.setdefault(node, []).append(pod)
+    return {node: of_node for node, of_node in found.items() if any(map(is_of_daemonset, of_node))}
+
+
+def twins_of(
+    nodes: Iterable[Object], equipped: NodePods, only: Collection[str] | None = None
+) -> dict[str, str]:
+    """Return for each node without pods of DaemonSets an equal node that has some, if there is one.
+
+    Of several the one with most of them, then the first by name. With `only`, for nodes of these names.
+    """
+    if not equipped:
+        return {}
+    kinds = {node["metadata"]["name"]: _kind(node) for node in nodes}
+    models: dict[Hashable, str] = {}
+    for name in sorted(kinds.keys() & equipped.keys(), key=lambda name: (-len(equipped[name]), name)):
+        models.setdefault(kinds[name], name)
+    return {
+        name: models[kind]
+        for name, kind in kinds.items()
+        if name not in equipped and kind in models and (only is None or name in only)
+    }
+
+
+def bare_nodes(nodes: Iterable[Object], equipped: NodePods) -> set[str]:
+    """Return the nodes that have and get no pods of DaemonSets, in a cluster in which others have some."""
+    listed = list(nodes) if equipped else []
+    named = {node["metadata"]["name"] for node in listed}
+    return named - equipped.keys() - twins_of(listed, equipped).keys()
+
+
+def equip(twins: Mapping[str, str], equipped: NodePods, taken: Collection[str] = ()) -> Made:
+    """Return the pods that nodes get like their twins; none whose key is taken."""
+    made = Made()
+    for node, twin in sorted(twins.items()):
+        copies = {key_of(copy): copy for copy in (_copy(pod, twin, node) for pod in equipped[twin])}
+        made.pods += [copy for key, copy in sorted(copies.items()) if key not in taken]
+    if made.pods:
+        made.notes[ADDED] += len(made.pods)
+    return made
+
+
+def _kind(node: Object) -> Hashable:
+    """Return all labels but the host name, and the taints that a node of the same pool has, too."""
+    labels = node["metadata"].get("labels") or {}
+    taints = (node.get("spec") or {}).get("taints") or ()
+    return (
+        frozenset(label for label in labels.items() if label[0] != HOSTNAME),
+        frozenset(
+            (taint.get("key"), taint.get("value"), taint.get("effect"))
+            for taint in taints
+            if not str(taint.get("key") or "").startswith(_OF_ITS_STATE)
+        ),
+    )
+
+
+def _copy(pod: Object, twin: str, node: str) -> Object:
+    """Return a running pod of a node like one of its twin."""
+    metadata, spec = pod["metadata"], pod["spec"]
+    sets = [owner["name"] for owner in metadata["ownerReferences"] if owner.get("kind") == "DaemonSet"]
+    name = sets[0] if sets else str(metadata["name"]).removesuffix(f"-{twin}")
+    kept = {part: metadata[part] for part in ("namespace", "labels", "annotations") if part in metadata}
+    others = {part: value for part, value in (spec.get("affinity") or {}).items() if part != "nodeAffinity"}
+    return {
+        "metadata": {**kept, "name": f"{name}-{node}", "ownerReferences": metadata["ownerReferences"]},
+        "spec": {**spec, "nodeName": node, "affinity": others},
+        "status": {"phase": "Running"},
+    }
