@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
+from planning.collecting import collected_seldom
 from queuecast.arguments import parser
 from queuecast.completion import NAMES, script
 from queuecast.named import names_after
@@ -27,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _names(words[1:])
     args = parser(words).parse_args(words)
     try:
-        status = _run(args)
+        with collected_seldom():
+            status = _run(args)
         sys.stdout.flush()
         return status
     except BrokenPipeError:  # as with `| head`

@@ -7,7 +7,6 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from math import isfinite
 
-from planning.collecting import collected_seldom
 from planning.experiments.cells import Cell, Grid, front, intervals_written
 from planning.experiments.definition import DIRECTIONS, LIMIT, SEARCH, SWEEP, Definition, size_problems
 from planning.experiments.figures import Figure, figure_of, goal_of
@@ -168,8 +167,7 @@ def _measuring(
     """Return an ordered simulator of combinations with several processes; each reads the cluster once."""
     count = min(processes or os.cpu_count() or 1, grid.size)
     if count == 1:
-        with collected_seldom():
-            yield lambda combinations: (grid.cell(one, figures) for one in combinations)
+        yield lambda combinations: (grid.cell(one, figures) for one in combinations)
         return
     with ProcessPoolExecutor(count, initializer=_begin, initargs=(grid,)) as pool:
 

@@ -9,7 +9,6 @@ import json
 import time
 
 from planner.work.subprocess_worker import Failed, report_found, report_progress, run_work
-from planning.collecting import collected_seldom
 from planning.experiments.definition import Definition, grid_of
 from planning.experiments.outcomes import Measurer
 
@@ -37,12 +36,11 @@ def _measure(source_file: int) -> None:
     cells = given["cells"]
     begun = reported = time.monotonic()
     gc.freeze()
-    with collected_seldom():
-        for number, cell in enumerate(cells):
-            # Each at once: if this process is stopped, the worker knows at which cell.
-            report_found({"entry": measure(tuple(cell))})
-            if time.monotonic() - begun > given["seconds"]:
-                break
-            if time.monotonic() - reported > REPORT_SECONDS:
-                report_progress((number + 1) / len(cells), f"{number + 1} of {len(cells)} cells")
-                reported = time.monotonic()
+    for number, cell in enumerate(cells):
+        # Each at once: if this process is stopped, the worker knows at which cell.
+        report_found({"entry": measure(tuple(cell))})
+        if time.monotonic() - begun > given["seconds"]:
+            break
+        if time.monotonic() - reported > REPORT_SECONDS:
+            report_progress((number + 1) / len(cells), f"{number + 1} of {len(cells)} cells")
+            reported = time.monotonic()

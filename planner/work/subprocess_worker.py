@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from planning.collecting import collected_seldom
+
 OUT_OF_MEMORY = 3
 FAILED = 4
 NO_SPACE = 5
@@ -38,10 +40,11 @@ class Laps:
 
 
 def run_work(work: Callable[[], None]) -> int:
-    """Execute the work of a child; return the exit status."""
+    """Execute the work of a child, with the garbage collector rarely run; return the exit status."""
     threading.Thread(target=_exit_with_the_worker, daemon=True).start()
     try:
-        work()
+        with collected_seldom():
+            work()
     except MemoryError:
         return OUT_OF_MEMORY
     except Failed as error:
