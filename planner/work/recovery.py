@@ -38,7 +38,8 @@ def _requeue(lost: QuerySet[Kind]) -> None:
     leases += running.filter(losses__gte=limit - 1).update(
         state=State.FAILED,
         losses=F("losses") + 1,
-        error=f"The worker was lost {limit} times while working on this {lost.model.kind_name()}.",
+        error=f"The worker was lost {limit} times while working on this {lost.model.kind_name()}, most likely"
+        " because its machine ran out of memory or was restarted. Start it again, or see the workers' logs.",
         finished=now,
         lease_until=None,
         doing="",
