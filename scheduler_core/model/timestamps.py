@@ -7,9 +7,7 @@ from functools import lru_cache
 
 from scheduler_core.errors import InputError
 
-_TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d):(\d\d):(\d\d)(\.\d+)?(?:([Zz])|([+-])(\d\d):(\d\d))", re.ASCII
-)
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d):(\d\d):(\d\d)(\.\d+)?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII)
 _PIECE = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
 _UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 SECONDS_PER_DAY = 86400
@@ -36,23 +34,37 @@ def parse_time(text: str) -> float:
 
     """
     match = _TIME.fullmatch(text)
-    if match is None:
+    seconds = None if match is None else _seconds_of(match)
+    if seconds is None:
         raise InputError(f"{text!r} is not an RFC 3339 time such as 2026-01-01T00:00:00Z")
-    days, hour, minute, second = _days_of(match[1]), int(match[2]), int(match[3]), int(match[4])
-    if days is None or hour > 23 or minute > 59 or second > 60:
-        raise InputError(f"{text!r} is not an RFC 3339 time such as 2026-01-01T00:00:00Z")
-    seconds = days * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second
-    if match[7]:
-        offset = int(match[8]) * 3600 + int(match[9]) * 60
-        seconds += offset if match[7] == "-" else -offset
-    return seconds + float(match[5] or 0)
+    return seconds
+
+
+def _seconds_of(match: re.Match[str]) -> float | None:
+    """Return the seconds since 1970 of the parts of a time, None if there is no such time."""
+    date, hour, minute, second, fraction, sign, hours, minutes = match.groups()
+    days = _days_of(date)
+    if days is None or not _is_time_of_day(hour, minute, second):
+        return None
+    seconds = days * SECONDS_PER_DAY + int(hour) * 3600 + int(minute) * 60 + int(second)
+    if sign:
+        if not _is_time_of_day(hours, minutes):
+            return None
+        offset = int(hours) * 3600 + int(minutes) * 60
+        seconds += offset if sign == "-" else -offset
+    return seconds + float(fraction or 0)
+
+
+def _is_time_of_day(hour: str, minute: str, second: str = "0") -> bool:
+    return int(hour) < 24 and int(minute) < 60 and int(second) < 60
 
 
 @lru_cache(maxsize=4096)
 def _days_of(date: str) -> int | None:
     """Return the days from 1970-01-01 to a date such as 2026-01-31, None if the date does not exist."""
     year, month, day = (int(part) for part in date.split("-"))
-    return days_from_civil(year, month, day) if 1 <= month <= 12 and 1 <= day <= 31 else None
+    days = days_from_civil(year, month, day)
+    return days if year >= 1 and _date_of(days) == date else None
 
 
 def format_time(seconds: float) -> str:
