@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from planning.constraint_choices import LIKE_QUEUE, NODE_CONSTRAINTS
+from planning.forecasts.options import LEAVE_OUT, RUNNING_JOBS
 from queuecast import forecast_commands, forecast_lists, server_forecasts, server_traces
 from queuecast.parsing import Groups, add_command, add_group
 from scheduler_core.replay.timeline import EVICTED
@@ -152,6 +153,13 @@ def add_workload(command: argparse.ArgumentParser) -> None:
         choices=tuple(NODE_CONSTRAINTS),
         default=LIKE_QUEUE,
         help="tolerations and node selectors of the trace's pods (like those of their queue)",
+    )
+    command.add_argument(
+        "--running-jobs",
+        choices=tuple(RUNNING_JOBS),
+        default=LEAVE_OUT,
+        help="jobs of the trace that run when its window begins (leave_out); placed first, they run for what"
+        " remains of their run time",
     )
     command.add_argument("--start-delay", metavar="TIME", help="from the bind until the pod runs (0)")
     command.add_argument("--termination", metavar="TIME", help="how long evicted pods terminate (their own)")

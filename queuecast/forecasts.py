@@ -173,7 +173,7 @@ def workload_options(args: argparse.Namespace) -> dict[str, Any]:
         text = getattr(args, name)
         options[f"{name}_seconds"] = default if text is None else seconds(text, f"--{name.replace('_', '-')}")
     options["window_begin_seconds"] = 0.0 if args.begin is None else seconds(args.begin, "--begin")
-    same = ("evicted", "rest", "rate", "size", "run_time", "node_constraints")
+    same = ("evicted", "rest", "rate", "size", "run_time", "node_constraints", "running_jobs")
     return {
         **options,
         **{name: getattr(args, name) for name in same},

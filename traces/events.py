@@ -88,7 +88,8 @@ def events_of(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the events of a replay, and the assumptions made.
 
-    A run time that the trace does not give is the median of the queue's jobs, else `default_run_seconds`.
+    A run time that the trace does not give is the median of the queue's jobs, else `default_run_seconds`. A
+    job that was submitted at a negative time runs since then, and for what remains of its run time.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def events_of(
             assumed += job.queue in medians
             guessed += job.queue not in medians
             run = medians.get(job.queue, default_run_seconds)
-        events.append(_arrival(job, name, run, size or PodSize()))
+        events.append(_arrival(job, name, run + min(job.submitted, 0.0), size or PodSize()))
     notes = [*trace.notes, *(size or PodSize()).notes(trace)]
     if assumed:
         notes.append(f"Assumed: the median of the queue as run time of {counted(assumed, 'job')}.")

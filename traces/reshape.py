@@ -30,9 +30,22 @@ def _later(time: str, seconds: float) -> str:
         return ""
 
 
-def running_at(trace: Trace, time: float) -> int:
-    """Return how many jobs were submitted before a time, in seconds, and would run at it if none waited."""
-    return sum(job.submitted < time < job.submitted + (job.run_seconds or 0.0) for job in trace.jobs)
+def running_at(trace: Trace, time: float) -> Trace:
+    """Return the jobs submitted before a time, in seconds, that would run at it if none had waited.
+
+    Their times are from then on, so that they were submitted at negative times.
+    """
+    jobs = [
+        replace(job, submitted=job.submitted - time)
+        for job in trace.jobs
+        if job.submitted < time < job.submitted + (job.run_seconds or 0.0)
+    ]
+    return ordered(jobs, _later(trace.begin, time), trace.notes)
+
+
+def joined(trace: Trace, other: Trace) -> Trace:
+    """Return a trace with the jobs of another one, too."""
+    return ordered([*trace.jobs, *other.jobs], trace.begin, trace.notes)
 
 
 def mapped(trace: Trace, queues: Mapping[str, str], rest: str) -> Trace:

@@ -10,7 +10,7 @@ from planning.experiments.work import Work
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.clock import FORMS, seconds_until
 from planning.forecasts.document import late_problems
-from planning.forecasts.options import option_problems
+from planning.forecasts.options import PLACE_FIRST, option_problems
 from planning.forecasts.trace_texts import any_drawn, pattern_problems, read_workload
 from planning.forecasts.workload import leaf_queues
 
@@ -30,6 +30,9 @@ def forecast_problems(
     if moved and written.get("goals"):
         message = f"{moved[0].name} is not a change that a user could make"
         yield "forecast", "settings", message, "remove it; seeds: 5 measures each cell under 5 workloads"
+    if work.options["running_jobs"] == PLACE_FIRST and not work.patterns and (work.seeds or work.unseen):
+        message = "work drawn like a trace has no jobs that run when it begins"
+        yield "running", "forecast.running_jobs", message, "remove it, or the seeds"
     if work.unseen and any(getattr(setting, "option", "") == "seed" for setting in moved):
         message = "the seed varies, and each cell is measured over seeds"
         yield "seeds", "forecast.seeds", message, "remove one of the two"

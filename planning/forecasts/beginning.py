@@ -17,7 +17,7 @@ _CLOSE = timedelta(hours=1)
 """Times of the week that differ by less count as equal."""
 
 
-def beginning_notes(document: Json, trace_begin: str) -> list[str]:
+def beginning_notes(document: Json, trace_begin: str, *, is_empty: bool) -> list[str]:
     """Return what is assumed of the beginning of a forecast with work from a trace, as notes of a result.
 
     Parameters
@@ -26,9 +26,12 @@ def beginning_notes(document: Json, trace_begin: str) -> list[str]:
         The scenario.
     trace_begin : str
         When the window of the trace begins, RFC 3339; empty if the trace does not say.
+    is_empty : bool
+        Whether no job of the trace runs at the beginning.
 
     """
-    return [*_clock_notes(instant(clock_of(document)), instant(trace_begin)), *_empty_notes(document)]
+    clocks = _clock_notes(instant(clock_of(document)), instant(trace_begin))
+    return [*clocks, *(_empty_notes(document) if is_empty else [])]
 
 
 def _clock_notes(begin: datetime | None, in_trace: datetime | None) -> list[str]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
-from planning.documents import items
+from planning.documents import clock_of, items
 from planning.forecasts.absent_pods import absent_pods_notes
 from planning.forecasts.beginning import beginning_notes
 from planning.forecasts.changes import Timed, timed_changes
-from planning.forecasts.clock import HOUR, spelled
+from planning.forecasts.clock import HOUR, instant, spelled
 from planning.forecasts.limits import count_notes
 from planning.forecasts.run_times import (
     RunTime,
@@ -23,7 +24,7 @@ from planning.forecasts.run_times import (
 )
 from planning.rows import Problem
 from scheduler_core.lint.tiers import EVICTING
-from traces import Trace, cut, events_of
+from traces import Trace, events_of
 from traces.events import NAMESPACE
 from traces.kubernetes import key_of, owning_jobs
 from traces.text import counted
@@ -114,12 +115,15 @@ class Arrivals:
         What was assumed about the work, or left out of it.
     begin : str
         When the first second of the forecast is in the trace, RFC 3339; empty if the trace does not say.
+    running : tuple of mapping
+        Like events, at negative times: what the cluster has at the beginning.
 
     """
 
     events: tuple[Json, ...]
     notes: tuple[str, ...]
     begin: str = ""
+    running: tuple[Json, ...] = ()
 
 
 def names_in_use(document: Json) -> frozenset[str]:
@@ -141,16 +145,19 @@ def _is_of_trace(thing: Json) -> bool:
 def arrivals_of(trace: Trace, times: Times, taken: frozenset[str] = frozenset()) -> Arrivals:
     """Return the arrivals of a trace during a forecast; submissions after the horizon are left out.
 
+    Jobs that were submitted at negative times run at the beginning.
+
     Jobs get other names than those that are taken.
     """
-    window = cut(trace, 0.0, times.horizon)
+    window = replace(trace, jobs=tuple(job for job in trace.jobs if job.submitted < times.horizon))
     events, notes = events_of(window, default_run_seconds=times.default_run, taken=taken)
     left = len(trace.jobs) - len(window.jobs)
     if left:
         notes.append(
             f"Left out: {left:,} job{'' if left == 1 else 's'} submitted after the end of the forecast."
         )
-    return Arrivals(tuple(events), tuple(notes), trace.begin)
+    running = sum(job.submitted < 0 for job in window.jobs)
+    return Arrivals(tuple(events[running:]), tuple(notes), trace.begin, tuple(events[:running]))
 
 
 def late_problems(timed: Sequence[Timed], horizon: float) -> list[Problem]:
@@ -193,6 +200,7 @@ def forecast_with(
         What changes when, see `planning.forecasts.changes`.
 
     """
+    document = _with_running(document, arrivals.running)
     known = run_times(document, times.default_run)
     timed, problems = timed_changes(document, changes, str(document.get("now") or ""), times.horizon)
     problems += late_problems(timed, times.horizon)
@@ -201,7 +209,7 @@ def forecast_with(
     whole = with_run_times(with_starts(document), known) | {"replay": {**times.as_replay(), "events": events}}
     notes = (
         *arrivals.notes,
-        *(beginning_notes(document, arrivals.begin) if arrivals.events else []),
+        *_beginning_notes(document, arrivals),
         *_class_notes(document, arrivals),
         *notes_of(known, times.default_run),
         *start_notes(document),
@@ -210,6 +218,33 @@ def forecast_with(
         *([] if problems else count_notes(whole, times.horizon)),
     )
     return Forecast(whole, tuple(timed), tuple(known), notes), problems
+
+
+def _beginning_notes(document: Json, arrivals: Arrivals) -> list[str]:
+    if not arrivals.events:
+        return []
+    return beginning_notes(document, arrivals.begin, is_empty=not arrivals.running)
+
+
+def _with_running(document: Json, running: Sequence[Json]) -> Json:
+    """Return a scenario with the jobs of a trace that run at the beginning: enqueued before it.
+
+    The first session places them.
+    """
+    if not running:
+        return document
+    begin = instant(clock_of(document))
+    parts: dict[str, list[Json]] = {kind: [*items(document.get(kind))] for kind in ("podgroups", "pods")}
+    for event in running:
+        made = begin + timedelta(seconds=float(event["at"])) if begin else None
+        stamp = {"creationTimestamp": f"{made:%Y-%m-%dT%H:%M:%SZ}"} if made else {}
+        for kind, listed in parts.items():
+            phase = {"status": {"phase": "Inqueue"}} if kind == "podgroups" else {}
+            listed += [
+                {**thing, "metadata": {**thing["metadata"], **stamp}, **phase}
+                for thing in event["create"][kind]
+            ]
+    return {**document, **parts}
 
 
 def _gang_notes(document: Json, known: Sequence[RunTime], evicted: str) -> list[str]:
@@ -247,7 +282,8 @@ def _evicts(conf: Any) -> bool:
 def _class_notes(document: Json, arrivals: Arrivals) -> list[str]:
     """Return which priority classes of the workload the scenario does not have, as a note of a result."""
     known = {one["metadata"]["name"] for one in items(document.get("priorityclasses"))}
-    groups = [group for event in arrivals.events for group in event["create"]["podgroups"]]
+    events = (*arrivals.running, *arrivals.events)
+    groups = [group for event in events for group in event["create"]["podgroups"]]
     named = [group["spec"].get("priorityClassName", "") for group in groups]
     missing = sorted({name for name in named if name} - known - _BUILT_IN)
     if not missing:

@@ -7,6 +7,7 @@ from typing import Any
 import manifests
 from planning.forecasts.document import Times, forecast_with
 from planning.forecasts.moment import session_at
+from planning.forecasts.options import PLACE_FIRST
 from planning.forecasts.shared import Shared
 from planning.forecasts.workload import Fitting, drawn_from
 from scheduler_core.replay import Replay
@@ -124,6 +125,7 @@ def fitting_of(options: Json) -> Fitting:
         size=float(options["size"]),
         run_time=float(options["run_time"]),
         node_constraints=options["node_constraints"],
+        running=options.get("running_jobs") == PLACE_FIRST,
     )
 
 

@@ -18,6 +18,13 @@ EVICTED = {
 }
 """What happens to evicted pods, in words that follow "Evicted pods"."""
 
+LEAVE_OUT, PLACE_FIRST = "leave_out", "place_first"
+RUNNING_JOBS = {
+    LEAVE_OUT: "are left out",
+    PLACE_FIRST: "are placed first, for what remains of their run time",
+}
+"""What happens to jobs of the trace that run when its window begins, in words that follow "Running jobs"."""
+
 DEFAULTS: Mapping[str, Any] = {
     "period_seconds": 1.0,
     "horizon_seconds": 86_400.0,
@@ -28,6 +35,7 @@ DEFAULTS: Mapping[str, Any] = {
     "restore_seconds": 0.0,
     "default_run_seconds": 3600.0,
     "window_begin_seconds": 0.0,
+    "running_jobs": LEAVE_OUT,
     "queues": {},
     "rest": "",
     "rate": 1.0,
@@ -57,6 +65,7 @@ def option_problems(
         *_seeds(options),
         *_choice(options, "evicted", "Unknown value for what happens to evicted pods.", EVICTED),
         *_choice(options, "node_constraints", "Unknown value for node constraints.", NODE_CONSTRAINTS),
+        *_choice(options, "running_jobs", "Unknown value for running jobs.", RUNNING_JOBS),
         *_mapping(options, trace_queues, queues),
     ]
 

@@ -13,7 +13,7 @@ from planning.node_constraints import NOTHING_KNOWN, KnownConstraints, examples_
 from planning.rows import Problem
 from traces import Trace, cut, fitted, generate, mapped, scaled
 from traces.kubernetes import trace_of_objects
-from traces.reshape import running_at
+from traces.reshape import joined, running_at
 from traces.text import counted
 
 Json = Mapping[str, Any]
@@ -36,6 +36,8 @@ class Fitting:
         Factors for the number of jobs, the pods of each, and the run times.
     rates : mapping
         Further factors for the number of jobs, by queue of the trace.
+    running : bool
+        Whether jobs of the trace that run when its window begins run on, for what remains of their run time.
     node_constraints : str
         Which nodes the pods may run on, one of `NODE_CONSTRAINTS`.
 
@@ -50,12 +52,14 @@ class Fitting:
     run_time: float = 1.0
     node_constraints: str = LIKE_QUEUE
     rates: Mapping[str, float] = field(default_factory=dict)
+    running: bool = False
 
     @property
     def key(self) -> Hashable:
         """Return a key that identifies the fitting, except its node constraints."""
         queues, rates = frozenset(self.queues.items()), frozenset(self.rates.items())
-        return queues, self.rest, self.begin, self.end, self.rate, rates, self.size, self.run_time
+        factors = self.rate, rates, self.size, self.run_time
+        return queues, self.rest, self.begin, self.end, self.running, *factors
 
     def known_constraints(
         self, document: Json, examples: Callable[[Json], KnownConstraints] = examples_of
@@ -82,6 +86,8 @@ def fitted_to(
 ) -> tuple[Trace, list[Problem]]:
     """Return a trace whose jobs are in queues of the scenario, or why it cannot be fitted.
 
+    Jobs that run when its window begins were submitted at negative times.
+
     Parameters
     ----------
     trace : Trace
@@ -94,11 +100,12 @@ def fitted_to(
         Examples of node constraints, see `Fitting.known_constraints`.
 
     """
-    window = trace
+    running, window = _running(trace, fitting), trace
     if fitting.begin or fitting.end is not None:
         end = trace.span + 1.0 if fitting.end is None else fitting.end
         window = cut(trace, fitting.begin, end)
-    table = {name: fitting.queues.get(name, name if name in queues else "") for name in window.queues()}
+    whole = joined(window, running) if fitting.running else window
+    table = {name: fitting.queues.get(name, name if name in queues else "") for name in whole.queues()}
     problems = [
         _problem(f"queues.{name}", f"there is no queue {to!r} that may have jobs", queues)
         for name, to in sorted(fitting.queues.items())
@@ -123,28 +130,45 @@ def fitted_to(
         problems.append(_problem("rest", f"the scenario has no queue for {named} of the trace", queues))
     if problems:
         return window, problems
-    scaled_jobs = scaled(
-        window, rate=fitting.rate, rates=fitting.rates, size=fitting.size, run_time=fitting.run_time
-    )
-    more = mapped(scaled_jobs, {name: to for name, to in table.items() if to}, fitting.rest)
+    more = _scaled(window, fitting)
+    if fitting.running:
+        more = joined(more, running)
+    more = mapped(more, {name: to for name, to in table.items() if to}, fitting.rest)
     placed, assumed = (without_constraints(more), []) if known is None else with_constraints(more, known)
     notes = (
         *more.notes,
-        *_running_notes(trace, fitting.begin),
-        *_left_notes(window, left, fitting.rest),
+        *_running_notes(running, is_left_out=not fitting.running),
+        *_left_notes(whole, left, fitting.rest),
         *assumed,
     )
     return Trace(placed.jobs, placed.begin, notes), []
 
 
-def _running_notes(trace: Trace, begin: float) -> list[str]:
-    """Return how many jobs of a trace run when its window begins, as a note of a result."""
-    running = running_at(trace, begin) if begin else 0
-    if not running:
+def _running(trace: Trace, fitting: Fitting) -> Trace:
+    """Return the jobs of a trace that run when its window begins; scaled if they run on."""
+    if not fitting.running:
+        return running_at(trace, fitting.begin)
+    earlier = replace(trace, jobs=tuple(job for job in trace.jobs if job.submitted < fitting.begin))
+    return running_at(_scaled(earlier, fitting), fitting.begin)
+
+
+def _scaled(trace: Trace, fitting: Fitting) -> Trace:
+    return scaled(trace, rate=fitting.rate, rates=fitting.rates, size=fitting.size, run_time=fitting.run_time)
+
+
+def _running_notes(running: Trace, *, is_left_out: bool) -> list[str]:
+    """Return what becomes of the jobs of a trace that run when its window begins, as a note of a result."""
+    jobs = counted(len(running.jobs), "job")
+    if not running.jobs:
         return []
+    if is_left_out:
+        return [
+            f"Left out: {jobs} submitted before the window of the trace that would still run when it begins."
+            " Only jobs of the scenario run at the beginning, unless running jobs are placed first."
+        ]
     return [
-        f"Left out: {counted(running, 'job')} submitted before the window of the trace that would still run"
-        " when it begins. Only jobs of the scenario run at the beginning."
+        f"Assumed: placed first, for what remains of the run time: {jobs} submitted before the window of the"
+        " trace that would still run when it begins if none had waited."
     ]
 
 
@@ -188,6 +212,8 @@ def drawn_from(trace: Trace, fitting: Fitting, seconds: float, seed: int) -> tup
     window = cut(trace, fitting.begin, end)
     covers = min(seconds, max(trace.span - fitting.begin, 3600.0))
     made = replace(more_of(window, seconds=covers, seed=seed, covers=covers), begin=window.begin)
+    if fitting.running:
+        made = joined(made, running_at(trace, fitting.begin))
     drawn = made.queues()
     queues = {name: to for name, to in fitting.queues.items() if name in drawn}
     rates = {name: factor for name, factor in fitting.rates.items() if name in drawn}

@@ -64,7 +64,7 @@ def test_jobs_that_run_when_the_window_begins_are_counted() -> None:
     assert [job.name for job in fitted.jobs] == ["j3"]
     assert [note for note in fitted.notes if note.startswith("Left out")] == [
         "Left out: 1 job submitted before the window of the trace that would still run when it begins. "
-        "Only jobs of the scenario run at the beginning."
+        "Only jobs of the scenario run at the beginning, unless running jobs are placed first."
     ]
 
 

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from planner.api.bodies import Body
 from planner.forecasts.models import Forecast
 from planning.constraint_choices import LIKE_QUEUE, NODE_CONSTRAINTS
-from planning.forecasts.options import DEFAULTS, EVICTED
+from planning.forecasts.options import DEFAULTS, EVICTED, LEAVE_OUT, RUNNING_JOBS
 
 
 class ForecastOptions(Body):
@@ -36,6 +36,12 @@ class ForecastOptions(Body):
         default=3600.0, help_text="Run time of jobs with an unknown run time."
     )
     window_begin_seconds = serializers.FloatField(default=0.0, help_text="Where in the trace to start.")
+    running_jobs = serializers.ChoiceField(
+        choices=list(RUNNING_JOBS),
+        default=LEAVE_OUT,
+        help_text="Jobs of the trace that run when its window begins: left out, or placed first, for what "
+        "remains of their run time.",
+    )
     queues = serializers.DictField(
         child=serializers.CharField(), default=dict, help_text="Queue of the scenario by queue of the trace."
     )

@@ -13,7 +13,7 @@ from planner.web.templatetags.quantities import counted
 from planning.constraint_choices import NODE_CONSTRAINTS
 from planning.forecasts.clock import duration
 from planning.forecasts.costs import Prices
-from planning.forecasts.options import DEFAULTS, EVICTED
+from planning.forecasts.options import DEFAULTS, EVICTED, RUNNING_JOBS
 from planning.forecasts.seeds import MOST_SEEDS
 from planning.nodes import pool_label
 from planning.rows import Problem
@@ -39,6 +39,8 @@ _FACTOR = "{text!r} cannot be read. Write a number such as 0.5 or 2."
 _DRAWN = f"0, or 2 to {MOST_SEEDS} like the trace, for intervals. Each takes as long as the forecast."
 _REST = "Of jobs from queues that the scenario does not have."
 _CONSTRAINTS = "Tolerations and node selectors of the trace's pods, where the trace does not say."
+_RUNNING = "Jobs that were submitted before the window of the trace and still run when it begins."
+_CHOSEN = ("evicted", "node_constraints", "running_jobs")
 _SEEDS = f"{{text!r}} cannot be read. Write 0, or a number from 2 to {MOST_SEEDS}."
 
 
@@ -59,6 +61,8 @@ class ForecastForm(TypedForm):
             self.add_field(name, ReadField(float, _FACTOR, "1", label=label))
         self.add_field("node_constraints", _select("Node constraints", [*NODE_CONSTRAINTS.items()]))
         self.fields["node_constraints"].help_text = _CONSTRAINTS
+        self.add_field("running_jobs", _select("Running jobs of the trace", [*RUNNING_JOBS.items()]))
+        self.fields["running_jobs"].help_text = _RUNNING
         self._whole = list(self.fields)
         choices = [(leaf, leaf) for leaf in leaves]
         for name, jobs in trace_queues.items():
@@ -90,7 +94,7 @@ class ForecastForm(TypedForm):
     def readable(self) -> dict[str, Any]:
         """Return the options of a form with errors, without those that have them."""
         typed = {**self.cleaned_data}
-        typed |= {name: typed.get(name) or DEFAULTS[name] for name in ("evicted", "node_constraints")}
+        typed |= {name: typed.get(name) or DEFAULTS[name] for name in _CHOSEN}
         chosen, factors = (
             {name: typed.get(f"{part}.{name}") for name in self.trace_queues} for part in ("queue", "rate")
         )

@@ -20,7 +20,7 @@ from planning.constraint_choices import NODE_CONSTRAINTS
 from planning.forecasts.clock import spelled
 from planning.forecasts.comparison import cost_against_benefit
 from planning.forecasts.costs import UNASSIGNED, Costs, QueueCost
-from planning.forecasts.options import DEFAULTS, EVICTED
+from planning.forecasts.options import DEFAULTS, EVICTED, RUNNING_JOBS
 from planning.units import exact
 
 OPTIONS = {
@@ -31,13 +31,14 @@ OPTIONS = {
     **dict(FACTORS),
     "rates": "Rates of single queues",
     "node_constraints": "Node constraints",
+    "running_jobs": "Running jobs of the trace",
     "rest": "Queue for the rest",
     "queues": "Queues of the trace",
     "changes": "Changes in time",
     "targets": "Wait targets",
 }
 """The label of each option of a forecast."""
-_CHOICES = {"evicted": EVICTED, "node_constraints": NODE_CONSTRAINTS}
+_CHOICES = {"evicted": EVICTED, "node_constraints": NODE_CONSTRAINTS, "running_jobs": RUNNING_JOBS}
 _MOST_ENTRIES = 5
 """The most entries of an option, such as targets of queues, that are written out."""
 

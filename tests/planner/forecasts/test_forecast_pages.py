@@ -478,13 +478,15 @@ def test_a_comparison_lists_the_options_that_differ(browser: Client, done: Forec
     address = f"/forecasts/compare/?forecasts={done.pk}&forecasts={other.pk}"
     assert "Options that differ" not in browser.get(address).content.decode()
     changes = {"run_time": 2.0, "start_delay_seconds": 90.0, "changes": [{"at": "1h"}], "evicted": "delete",
-               "node_constraints": "none"}  # fmt: skip
+               "node_constraints": "none", "running_jobs": "place_first"}  # fmt: skip
     Forecast.objects.filter(pk=other.pk).update(options={**other.options, **changes})
     assert "Options that differ" in browser.get(address).content.decode()
     found = options_that_differ(done, Forecast.objects.get(pk=other.pk))
     assert [(label, after) for label, _, after in found] == [
         ("Start delay", "1 min 30 s"), ("Evicted pods", "are lost"), ("Scale run times by", "2"),
-        ("Node constraints", "none"), ("Changes in time", "1 change"),
+        ("Node constraints", "none"),
+        ("Running jobs of the trace", "are placed first, for what remains of their run time"),
+        ("Changes in time", "1 change"),
     ]  # fmt: skip
 
 
@@ -538,6 +540,26 @@ def test_the_form_stores_the_node_constraints(browser: Client) -> None:
     assert list(stored) == ["none", "like_queue", "like_queue"]
     answer = browser.post(at, {"trace": str(trace.pk), "rest": "waits", "node_constraints": "all"})
     assert (answer.status_code, Forecast.objects.count()) == (422, 3)
+
+
+def test_jobs_that_run_when_the_window_begins_are_placed_first_if_chosen(
+    browser: Client, api: APIClient, db: None
+) -> None:
+    lines = ["name,queue,submit_seconds,run_seconds,cpu", "long,waits,0,5000,1", "later,waits,3700,60,1", ""]
+    scenario, trace = factories.scenario(), factories.workload("\n".join(lines))
+    at, sent = f"/scenarios/{scenario.pk}/forecasts/", {"trace": str(trace.pk), "window_begin_seconds": "1h"}
+    assert 'name="running_jobs"' in browser.get(at).content.decode()
+    jobs = {}
+    for chosen in ("", "place_first"):
+        assert browser.post(at, {**sent, "running_jobs": chosen}).status_code == 302
+        done = forecast_done(Forecast.objects.latest("created"))
+        rows = api.get(f"/api/v1/forecasts/{done.pk}/jobs/").json()["results"]
+        jobs[chosen] = {row["job"]: row["submitted"] for row in rows if row["job"].startswith("trace/")}
+    assert jobs[""] == {"trace/later": 100.0}
+    assert jobs["place_first"] == {"trace/later": 100.0, "trace/long": -3600.0}
+    body = {"trace": str(trace.pk), "window_begin_seconds": 3600.0, "running_jobs": "sometimes"}
+    refused = api.post(f"/api/v1/scenarios/{scenario.pk}/forecasts/", body, format="json")
+    assert (refused.status_code, "running_jobs" in refused.content.decode()) == (422, True)
 
 
 def test_the_form_multiplies_the_jobs_of_single_queues(browser: Client, api: APIClient) -> None:
