@@ -198,7 +198,7 @@ def quantities(value: Any, place: Place, report: Report, below_zero: Severity = 
     for resource, amount in value.items():
         if type(amount) is str and (resource, amount) in report.sound_amounts:
             continue
-        found = len(report.problems)
+        found = report.found()
         if amount is None:
             at, fix = (place, resource), "write an amount, or remove the resource"
             report.add("quantity.unreadable", "error", at, "is empty", fix=fix)
@@ -206,7 +206,7 @@ def quantities(value: Any, place: Place, report: Report, below_zero: Severity = 
             quantity(amount, (place, resource), report, below_zero)
         if not isinstance(resource, str) or not is_counted(resource):
             _uncounted(resource, (place, resource), report)
-        if type(amount) is str and found == len(report.problems):
+        if type(amount) is str and found == report.found():
             report.sound_amounts.add((resource, amount))
 
 

@@ -358,6 +358,11 @@ def test_at_most_a_thousand_problems_are_listed() -> None:
     assert "500 more problems" in found[-1].message
 
 
+def test_problems_beyond_the_limit_are_counted_in_amounts_too() -> None:
+    found = problems(scenario(pods=[pod(f"p-{number}", cpu="lots") for number in range(1500)]))
+    assert "500 more problems" in found[-1].message
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_valid_events_are_checked_once_and_invalid_events_every_time(seed: int) -> None:
     dice = Random(seed)
