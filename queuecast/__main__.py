@@ -13,12 +13,12 @@ from queuecast.completion import NAMES, script
 from queuecast.named import names_after
 from queuecast.parsing import backend_of, place_options
 from queuecast.problems import Refused, Rejected
-from queuecast.server import Failure, Unreachable
+from queuecast.server import PASSING, Failure, Unreachable
 
 DONE, WRONG, AWAY, FORBIDDEN, STALE = 0, 2, 3, 4, 5
 CLOSED = 141
 """The exit code that a shell reports for a program killed by SIGPIPE."""
-_CODES = {401: FORBIDDEN, 403: FORBIDDEN, 412: STALE}
+_CODES: dict[int, int] = {401: FORBIDDEN, 403: FORBIDDEN, 412: STALE, **dict.fromkeys(PASSING, AWAY)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -15,7 +15,7 @@ exit codes:
   0  done
   1  the check failed: a failed run, a broken rule, a lint error or an undecided conflict
   2  invalid file, option or plan; the reasons are on standard error
-  3  the server does not respond
+  3  the server does not respond, or is busy
   4  the token is missing or lacks permission
   5  the scenario has changed meanwhile; read it again and retry
 """

@@ -33,8 +33,9 @@ class Answers(Connection):
 
     def unblocking_wait(self, run: str, job: str, progress: Progress | None = None) -> Json:
         """Return that search once it has finished."""
+        path = self._unblocking(run, job)
         while True:
-            found = self.unblocking(run, job)
+            found = self._polled(path)
             if progress:
                 progress(found["progress"], found["doing"] or str(found["state"]))
             if found["state"] in OVER:

@@ -27,7 +27,7 @@ class Experiments(Connection):
         """Return an experiment once it has finished."""
         path = self._experiment(experiment)
         while True:
-            body: Json = self.server.get(path)
+            body = self._polled(path)
             done = body["progress"]
             if progress:
                 progress(done["share"], f"{done['measured']} of {done['planned']} combinations")

@@ -9,11 +9,13 @@ from uuid import UUID
 
 from queuecast.backend import Json, Progress
 from queuecast.contexts import meant_by
-from queuecast.problems import Refused, unknown
-from queuecast.server import Failure, Server
+from queuecast.problems import Refused, Rejected, unknown
+from queuecast.server import PASSING, Failure, Server, Unreachable
 
 OVER = ("succeeded", "failed", "cancelled")
 POLL_SECONDS = 0.3
+AWAY_SECONDS = 60.0
+"""How long a server may be away while work on it is awaited."""
 _LISTS = {"queue": "queues", "node": "nodes", "job": "workloads"}
 """The part of a scenario's address for each kind of object."""
 
@@ -33,11 +35,26 @@ class Connection:
         """Return a run or an import once it has finished, or as it is after some seconds."""
         end = None if seconds is None else time.monotonic() + seconds
         while True:
-            body: Json = self.server.get(path)
+            body = self._polled(path)
             if progress:
                 progress(body["progress"], body["doing"] or body["state"])
             if body["state"] in OVER or (end is not None and time.monotonic() >= end):
                 return body
+            time.sleep(POLL_SECONDS)
+
+    def _polled(self, path: str) -> Json:
+        """Return the response to a repeated call; a server that is away is asked again for a while.
+
+        The work itself continues when a server restarts.
+        """
+        until = time.monotonic() + AWAY_SECONDS
+        while True:
+            try:
+                return dict(self.server.get(path))
+            except Rejected as error:
+                is_passing = isinstance(error, Unreachable) or getattr(error, "status", None) in PASSING
+                if not is_passing or time.monotonic() > until:
+                    raise
             time.sleep(POLL_SECONDS)
 
     def _edit(self, method: str, path: str, body: Any, *, seen_at: str = "") -> Any:

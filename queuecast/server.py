@@ -3,17 +3,27 @@
 import json
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from http.client import HTTPException
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
 from queuecast.problems import Refused, Rejected
 
 PATIENCE_SECONDS = 300.0
 """The timeout of a response; an import of many megabytes is read during the request."""
+
+PASSING = (
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.BAD_GATEWAY,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    HTTPStatus.GATEWAY_TIMEOUT,
+)
+"""The statuses of a server that is busy or starting; the same call may succeed a little later."""
 
 Files = Sequence[tuple[str, bytes]]
 """Names and contents."""
@@ -42,11 +52,15 @@ class Answer:
     status: int
     body: bytes
     headers: Mapping[str, str]
+    address: str
 
     @property
     def json(self) -> Any:
-        """Return the body as JSON; None if it is empty."""
-        return json.loads(self.body) if self.body else None
+        """Return the body as JSON; None if it is empty. Raises Unreachable for another body."""
+        try:
+            return json.loads(self.body) if self.body else None
+        except ValueError:
+            raise _strange(self.address, self.status) from None
 
 
 class Server:
@@ -121,20 +135,67 @@ class Server:
             method=method,
         )
         try:
-            with urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310  # the same
-                return Answer(answer.status, answer.read(), dict(answer.headers))
+            with _OPENER.open(request, timeout=PATIENCE_SECONDS) as answer:
+                if answer.headers.get_content_type() == "text/html":
+                    raise _strange(answer.url, answer.status)
+                return Answer(answer.status, answer.read(), dict(answer.headers), answer.url)
         except HTTPError as error:
             raise _failure(error) from None
         except (URLError, OSError, HTTPException) as error:
             raise Unreachable(f"{self.address} does not respond: {getattr(error, 'reason', error)}") from None
 
 
-def _failure(error: HTTPError) -> Exception:
+class _Patient(HTTPConnection):
+    """A connection that reads the response of a server that refuses a body before it has read it all."""
+
+    def send(self, data: Any) -> None:
+        """Send data; if the server has stopped reading, its response says why."""
+        with suppress(BrokenPipeError, ConnectionResetError):
+            super().send(data)
+
+
+class _PatientTls(_Patient, HTTPSConnection):
+    """The same over TLS."""
+
+
+class _Http(HTTPHandler):
+    def http_open(self, req: Request) -> Any:
+        return self.do_open(_Patient, req)
+
+
+class _Https(HTTPSHandler):
+    def https_open(self, req: Request) -> Any:
+        return self.do_open(_PatientTls, req)
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """Makes a redirect an error: a follower would send the token elsewhere, and no body."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_OPENER = build_opener(_Http, _Https, _NoRedirect)
+
+
+def _failure(error: HTTPError) -> Rejected:
+    """Return what a response of an error means."""
     with error:
+        if to := error.headers.get("Location"):
+            return Unreachable(f"{error.url} redirects to {to}. Log in to the address of the server itself.")
         try:
-            return Failure(error.code, json.load(error))
-        except ValueError:
-            return Unreachable(f"{error.url} answered {error.code} without JSON; is it a Queuecast server?")
+            body = json.load(error)
+            if isinstance(body, Mapping):
+                return Failure(error.code, body)
+        except (ValueError, TypeError, OSError, HTTPException):
+            pass
+    return _strange(error.url, error.code)
+
+
+def _strange(address: str, status: int) -> Unreachable:
+    if status in PASSING:
+        return Unreachable(f"{address} answered {status}: the server is busy or starts. Try again later.")
+    return Unreachable(f"{address} answered {status} without JSON; is it a Queuecast server?")
 
 
 def _part(boundary: str, disposition: str, content: bytes) -> bytes:
