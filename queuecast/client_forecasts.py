@@ -1,11 +1,16 @@
 """Client calls about workload traces and forecasts."""
 
+import gzip
 from collections.abc import Mapping
 from typing import Any
 
 from queuecast.backend import Json, Progress
 from queuecast.connection import Connection, is_id
 from queuecast.problems import Refused
+
+_PLAIN_BYTES = 1_000_000
+"""A larger trace is sent compressed: servers take 2.5 MiB of it, and 50 MB of text."""
+_GZIP = b"\x1f\x8b"
 
 
 class Forecasting(Connection):
@@ -22,7 +27,8 @@ class Forecasting(Connection):
     def trace_upload(self, file: tuple[str, bytes], *, name: str, format_name: str = "") -> Json:
         """Store a trace, whose file has a name and a content, plain or gzip; return it."""
         fields = {"name": name, **({"format": format_name} if format_name else {})}
-        return dict(self.server.upload("traces/", fields, [file], field="file").json)
+        sent = file[0], _small(file[1])
+        return dict(self.server.upload("traces/", fields, [sent], field="file").json)
 
     def trace_preview(self, trace: str) -> Json:
         """Return the arrivals of a trace."""
@@ -110,3 +116,10 @@ class Forecasting(Connection):
             fix = f"queuecast forecast {name} --trace TRACE"
             raise Refused(f"Scenario {name!r} has no forecast yet: {fix}.", code="not_found")
         return str(found[0]["id"])
+
+
+def _small(content: bytes) -> bytes:
+    """Return the content of a trace as it is sent."""
+    if len(content) <= _PLAIN_BYTES or content.startswith(_GZIP):
+        return content
+    return gzip.compress(content, mtime=0)

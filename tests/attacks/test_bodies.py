@@ -1,6 +1,7 @@
 """Limits on the bodies that strangers and members may send."""
 
 import gc
+import gzip
 import io
 import json
 import threading
@@ -143,6 +144,22 @@ def test_body_without_a_length_is_refused_unread() -> None:
     for address in ("/login/", "/api/v1/snapshots/"):
         answer = declared(Client(), address, MULTIPART, 0, HTTP_TRANSFER_ENCODING="chunked")
         assert answer.status_code == 411
+
+
+def test_an_encoded_body_is_refused_with_what_to_send_instead() -> None:
+    body = gzip.compress(b'{"name": "a"}')
+    answer = Client().generic(
+        "POST", "/api/v1/snapshots/", body, "application/json", HTTP_CONTENT_ENCODING="gzip"
+    )
+    assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type")
+    assert "without a Content-Encoding" in answer.json()["message"]
+
+
+def test_too_large_trace_is_refused_with_the_way_to_send_it(browser: Client) -> None:
+    for address in ("/traces/", "/api/v1/traces/"):
+        answer = declared(browser, address, MULTIPART, SMALL + 1)
+        assert answer.status_code == 413
+        assert "Send a trace as a file compressed by gzip" in answer.content.decode()
 
 
 def test_non_numeric_content_length_is_refused() -> None:

@@ -49,6 +49,13 @@ def forecast_of(
     return [one["id"] for one in begun]
 
 
+def test_a_trace_of_many_megabytes_is_uploaded(plan: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
+    head = "name,queue,submit_seconds,run_seconds,cpu,memory,user\n"
+    lines = (f"j{number},waits,{number},60,1,1Gi,{'u' * 30_000}\n" for number in range(100))
+    Path("large.csv").write_text(head + "".join(lines))
+    assert json_output(capsys, "trace", "upload", "large.csv")["jobs"] == 100
+
+
 def test_a_trace_is_uploaded_listed_previewed_and_deleted(
     today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,7 @@
 
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from http import HTTPStatus
 from typing import Any
 
@@ -23,6 +23,8 @@ View = Callable[..., HttpResponse]
 
 LARGE_ROUTES = frozenset({"planner:import", "api:snapshots", "api:bundles"})
 """Views to which members upload whole clusters, as files of a form."""
+TRACE_ROUTES = frozenset({"planner:traces", "api:traces"})
+"""Views to which members upload traces, as a file of a form."""
 FILES = "multipart/form-data"
 LARGEST = MAX_TEXT_BYTES + 10 * 2**20
 """The size of a cluster's files with the form around them."""
@@ -38,7 +40,10 @@ PATIENCE_SECONDS = 1.0
 
 
 class BodyLimits:
-    """Answers 413 to a body that is too large, 411 without a length, and 503 to one upload too many."""
+    """Answers 413 to a body that is too large, 411 without a length, and 503 to one upload too many.
+
+    415 to one with a Content-Encoding, whose real size is unknown.
+    """
 
     def __init__(self, get_response: View) -> None:
         self._get_response = get_response
@@ -49,6 +54,9 @@ class BodyLimits:
         """Handle the request, or reject its body."""
         if "HTTP_TRANSFER_ENCODING" in request.META:
             return refusal(request, HTTPStatus.LENGTH_REQUIRED, "Send the body with a Content-Length.")
+        if _length(request) and request.headers.get("Content-Encoding", "identity").lower() != "identity":
+            message = "Send the body without a Content-Encoding; files of a form may be compressed by gzip."
+            return refusal(request, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message)
         if _length(request) <= SMALL:
             return self._get_response(request)
         free = self._of_files if request.content_type == FILES else self._parsed
@@ -69,8 +77,10 @@ class BodyLimits:
         if _length(request) <= limit:
             return None
         message = f"The body is larger than {limit / 2**20:g} MiB, which is the most that you may send here."
-        if _takes_clusters(request) and request.content_type != FILES:
+        if _is_of(LARGE_ROUTES, request) and request.content_type != FILES:
             message += " Send a cluster as files (multipart/form-data)."
+        if _is_of(TRACE_ROUTES, request):
+            message += " Send a trace as a file compressed by gzip (multipart/form-data)."
         return refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
@@ -103,12 +113,12 @@ def _limit(request: HttpRequest) -> int:
     small = int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     if kind != FILES or _length(request) <= small:
         return small
-    return LARGEST if _takes_clusters(request) and _may_import(request) else small
+    return LARGEST if _is_of(LARGE_ROUTES, request) and _may_import(request) else small
 
 
-def _takes_clusters(request: HttpRequest) -> bool:
+def _is_of(routes: Collection[str], request: HttpRequest) -> bool:
     match = request.resolver_match
-    return match is not None and match.view_name in LARGE_ROUTES
+    return match is not None and match.view_name in routes
 
 
 def _may_import(request: HttpRequest) -> bool:

@@ -19,6 +19,7 @@ CODES = {
     HTTPStatus.REQUEST_TIMEOUT: "incomplete",
     HTTPStatus.LENGTH_REQUIRED: "length_required",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "payload_too_large",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "unsupported_media_type",
     HTTPStatus.INTERNAL_SERVER_ERROR: "internal_error",
     HTTPStatus.SERVICE_UNAVAILABLE: "busy",
     HTTPStatus.INSUFFICIENT_STORAGE: "insufficient_storage",
