@@ -38,8 +38,9 @@ class CauseRow:
     at_capability : float
         While the job would have taken its queue above its capability in a resource.
     above_deserved : float
-        While it would not, but would have taken its queue above deserved in a resource of which the queue
-        deserves some, or its queue deserved none of what the job requests.
+        While it would not, but deserved amounts decided which jobs get room, and it would have taken its
+        queue above deserved in a resource of which the queue deserves some, or its queue deserved none of
+        what the job requests.
     no_room : float
         While neither, and the nodes had less free in total than it needs of a resource.
     not_placed : float
@@ -120,7 +121,7 @@ def _of_equal_jobs(
     """Return the seconds that equal jobs waited by cause, in total and by the resources it concerned."""
     waiting = counted_intervals(begins, ends)
     figures = record.queues.get(queue, {})
-    functions = [waiting, *(record.free(name) for name in needs)]
+    functions = [waiting, record.decided_by_deserved, *(record.free(name) for name in needs)]
     for of_figure in figures.values():
         functions += [steps for name, steps in of_figure.items() if name in needs]
     edges = moments(functions, record.end)
@@ -148,9 +149,11 @@ def _above_deserved(
 ) -> dict[str, Booleans]:
     """Return when a job would take its queue above deserved, by resource.
 
-    Resources of which the queue deserves nothing do not count; the empty name is for times at which it
-    deserves none of those that the job needs. A queue without a request is one that no plugin counts.
+    Never while nothing follows from deserved. Resources of which the queue deserves nothing do not count; the
+    empty name is for times at which it deserves none of those that the job needs. A queue without a request
+    is one that no plugin counts.
     """
+    decides = record.decided_by_deserved.at(times) > 0
     deserved = record.queues.get(queue, {}).get("deserved", {})
     above = _exceeded(record, queue, needs, deserved, times)
     deserves = counted = np.zeros(len(times), dtype=np.bool_)
@@ -159,8 +162,8 @@ def _above_deserved(
         deserves = deserves | some
         counted = counted | (record.steps(queue, "request", name).at(times) > 0)
         if name in above:
-            above[name] &= some
-    return {**above, "": counted & ~deserves}
+            above[name] &= some & decides
+    return {**above, "": counted & ~deserves & decides}
 
 
 def _exceeded(

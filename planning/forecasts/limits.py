@@ -11,7 +11,7 @@ from planning.amounts import UNLIMITED, read_amounts
 from planning.documents import items
 from planning.forecasts.demand import events_of
 from planning.forecasts.steps import Steps
-from scheduler_core.conf import parse_conf
+from scheduler_core.conf import SchedulerConf, parse_conf
 from scheduler_core.errors import InputError
 from scheduler_core.lint.tiers import QUOTAS
 from scheduler_core.release import release_of
@@ -20,14 +20,21 @@ from scheduler_core.resource import CPU, MEMORY
 
 Json = Mapping[str, Any]
 
+RECLAIMING = frozenset({"reclaim", "gangreclaim"})
+
 
 def counted_of(document: Json, end: float) -> Steps:
     """Return 1 while a plugin counts the amounts of queues, which limits them, and 0 while none does."""
-    confs = [(0.0, document.get("scheduler_conf"))]
-    confs += [
-        (at, event["scheduler_conf"]) for at, event in _events(document, end) if "scheduler_conf" in event
-    ]
-    return Steps.of((at, float(_counts_queues(conf, document))) for at, conf in confs)
+    return Steps.of((at, float(_counts_queues(conf))) for at, conf in _confs(document, end))
+
+
+def decided_by_deserved(document: Json, end: float) -> Steps:
+    """Return 1 while deserved amounts decide which jobs get room, and 0 while nothing follows from them.
+
+    Plugin proportion places no job that takes its queue above deserved; with capacity such a job only cannot
+    reclaim room from others, if an action does so.
+    """
+    return Steps.of((at, float(_follows_deserved(conf))) for at, conf in _confs(document, end))
 
 
 def count_notes(document: Json, end: float) -> list[str]:
@@ -48,9 +55,22 @@ def count_notes(document: Json, end: float) -> list[str]:
     ]
 
 
-def _counts_queues(conf: Json | None, document: Json) -> bool:
-    read = parse_conf(conf or None, release_of(document))
-    return any(option.name in QUOTAS for option in read.options())
+def _confs(document: Json, end: float) -> Iterator[tuple[float, SchedulerConf]]:
+    """Yield the configurations until the end, each with the time of the first session that has it."""
+    given = [(0.0, document.get("scheduler_conf"))]
+    given += [
+        (at, event["scheduler_conf"]) for at, event in _events(document, end) if "scheduler_conf" in event
+    ]
+    release = release_of(document)
+    yield from ((at, parse_conf(conf or None, release)) for at, conf in given)
+
+
+def _counts_queues(conf: SchedulerConf) -> bool:
+    return any(option.name in QUOTAS for option in conf.options())
+
+
+def _follows_deserved(conf: SchedulerConf) -> bool:
+    return conf.first_option("proportion") is not None or not RECLAIMING.isdisjoint(conf.actions)
 
 
 def capabilities_of(document: Json, end: float, counted: Steps) -> dict[str, dict[str, Steps]]:

@@ -18,7 +18,7 @@ from planning.forecasts.clock import instant
 from planning.forecasts.demand import Demand, demand_of, pod_jobs
 from planning.forecasts.fragmentation import Room, rooms_of
 from planning.forecasts.jobs import NO_JOB, Jobs, jobs_of
-from planning.forecasts.limits import capabilities_of, counted_of
+from planning.forecasts.limits import capabilities_of, counted_of, decided_by_deserved
 from planning.forecasts.machines import Pool, pools_of
 from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, difference, product, total
 from planning.forecasts.unschedulable import Unschedulable, unschedulable_jobs
@@ -29,6 +29,7 @@ Json = Mapping[str, Any]
 QueueSteps = Mapping[str, Mapping[str, Steps]]
 """By figure (`deserved`, `allocated`, `request`, and `capability` if the queue has one), then by resource."""
 
+ALWAYS = Steps.of([(0.0, 1.0)])
 FIGURES = ("deserved", "allocated", "request")
 
 
@@ -87,6 +88,8 @@ class Record:
         Whether it has what the causes of waits need; not in a forecast of an older release.
     unschedulable : tuple of Unschedulable
         The jobs of whose pods too few fit the nodes.
+    decided_by_deserved : Steps
+        1 while deserved amounts decide which jobs get room; always in a forecast of an older release.
 
     """
 
@@ -103,6 +106,7 @@ class Record:
     rooms: Mapping[str, Room] = field(default_factory=dict)
     has_causes: bool = True
     unschedulable: tuple[Unschedulable, ...] = ()
+    decided_by_deserved: Steps = ALWAYS
 
     def steps(self, queue: str, figure: str, resource: str) -> Steps:
         """Return an amount of a queue over time."""
@@ -171,6 +175,7 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
         notes=tuple(result.get("notes") or ()),
         rooms={} if jobs_only else rooms_of(result["nodes"], demand.kinds),
         unschedulable=() if jobs_only else unschedulable_jobs(document, jobs, vcjobs),
+        decided_by_deserved=ALWAYS if jobs_only else decided_by_deserved(document, end),
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from planning.forecasts.fragmentation import Room
 from planning.forecasts.jobs import Jobs
 from planning.forecasts.machines import Pool
-from planning.forecasts.record import Evictions, Record
+from planning.forecasts.record import ALWAYS, Evictions, Record
 from planning.forecasts.steps import Floats, Steps
 from planning.forecasts.unschedulable import Unschedulable
 
@@ -26,6 +26,7 @@ _COUNTS = ("evictions", "pods")
 
 Key = tuple[str, ...]
 """The name of a function: figure and resource of a queue, what a pool has or offers, what is free."""
+DECIDED: Key = ("conf", "decided_by_deserved")
 
 
 def packed(record: Record) -> bytes:
@@ -113,6 +114,7 @@ def unpacked(content: bytes) -> Record:
         },
         has_causes=head["format"] >= WITH_CAUSES,
         unschedulable=tuple(Unschedulable(**one) for one in head.get("unschedulable", ())),
+        decided_by_deserved=functions.get(DECIDED, ALWAYS),
     )
 
 
@@ -130,6 +132,7 @@ def _functions(record: Record) -> Iterator[tuple[Key, Steps]]:
         yield ("pool", pool.name, "nodes"), pool.nodes
         for resource, function in sorted(pool.offers.items()):
             yield ("pool", pool.name, "offers", resource), function
+    yield DECIDED, record.decided_by_deserved
     for resource, room in sorted(record.rooms.items()):
         yield ("room", resource, "free"), room.free
         yield ("room", resource, "fragmented"), room.fragmented

@@ -22,6 +22,8 @@ from tests.trials import trials
 
 SEEDS = range(12)
 PLAIN = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity"])
+RECLAIMS = conf("enqueue, allocate, reclaim, backfill", ["priority", "gang"], ["predicates", "capacity"])
+PROPORTION = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "proportion"])
 
 
 def arriving(
@@ -39,13 +41,17 @@ def arriving(
 
 
 def waits_of(
-    nodes: Mapping[str, int], deserved: Mapping[str, int], *events: Object, **timeline: Any
+    nodes: Mapping[str, int],
+    deserved: Mapping[str, int],
+    *events: Object,
+    of_conf: Object = PLAIN,
+    **timeline: Any,
 ) -> dict[str, CauseRow]:
     """Return the causes by queue in a cluster with so many cores a node, and so many deserved by a queue."""
     document = scenario(
         nodes=[node(name, cpu=cpu) for name, cpu in nodes.items()],
         queues=[queue(name, deserved={"cpu": cpu}) for name, cpu in deserved.items()],
-        conf=PLAIN,
+        conf=of_conf,
         replay={"period_seconds": 1, "horizon_seconds": 400, "events": list(events), **timeline},
     )
     return {row.queue: row for row in cause_rows(record_of(document, replay_document(document)))}
@@ -57,11 +63,22 @@ def causes(row: CauseRow) -> tuple[float, ...]:
     return found
 
 
-def test_a_job_waits_while_its_queue_has_what_it_deserves() -> None:
-    rows = waits_of({"n": 4}, {"a": 4}, arriving(0, "first", "a", 3), arriving(10, "second", "a", 3))
+@pytest.mark.parametrize("of_conf", [RECLAIMS, PROPORTION], ids=["reclaim", "proportion"])
+def test_a_job_waits_while_its_queue_has_what_it_deserves(of_conf: Object) -> None:
+    jobs = arriving(0, "first", "a", 3), arriving(10, "second", "a", 3)
+    rows = waits_of({"n": 4}, {"a": 4}, *jobs, of_conf=of_conf)
     # the first job runs from 0 to 100, and the session at 100 finds its place free
     assert causes(rows["a"]) == (0, 90, 0, 0, 0)
     assert (rows["a"].jobs, rows["a"].waited) == (2, 90)
+
+
+def test_deserved_is_no_cause_while_nothing_follows_from_it() -> None:
+    jobs = arriving(0, "first", "a", 3), arriving(10, "second", "a", 3)
+    assert causes(waits_of({"n": 4}, {"a": 4}, *jobs)["a"]) == (0, 0, 90, 0, 0)
+    # more deserved would not have helped the second job either
+    assert causes(waits_of({"n": 4}, {"a": 40}, *jobs)["a"]) == (0, 0, 90, 0, 0)
+    later = {"at": 60, "scheduler_conf": RECLAIMS}
+    assert causes(waits_of({"n": 4}, {"a": 4}, *jobs, later)["a"]) == (0, 40, 50, 0, 0)
 
 
 def test_a_job_waits_while_its_queue_is_at_its_capability() -> None:
@@ -134,9 +151,10 @@ def test_a_resource_of_which_a_queue_deserves_nothing_does_not_count_as_its_shar
     for event in events:
         for member in event["create"]["pods"]:
             member["spec"]["containers"][0]["resources"]["requests"]["memory"] = "1Gi"
-    some = single(queue("a", deserved={"cpu": 4}), queue("b", deserved={"cpu": 1}), events=events)
+    queues = (queue("a", deserved={"cpu": 4}), queue("b", deserved={"cpu": 3}))
+    some = single(*queues, events=events, conf=RECLAIMS)
     assert (causes(some), some.resources) == ((0, 0, 90, 0, 0), {"no_room": "cpu"})
-    none = single(queue("a"), queue("b", deserved={"cpu": 1}), events=events)
+    none = single(queue("a"), queues[1], events=events, conf=RECLAIMS)
     assert (causes(none), none.resources) == ((0, 90, 0, 0, 0), {})
 
 

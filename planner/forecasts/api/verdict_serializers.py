@@ -77,7 +77,8 @@ class CauseRowSerializer(serializers.Serializer[Any]):
     )
     above_deserved = serializers.FloatField(
         help_text="While it would not, but would have taken its queue above deserved in a resource of which"
-        " the queue deserves some, or the queue deserved none of what the job requests."
+        " the queue deserves some, or the queue deserved none of what the job requests; only while plugin"
+        " proportion or an action that reclaims makes deserved amounts decide."
     )
     no_room = serializers.FloatField(
         help_text="While neither, and the nodes had less free in total than it needs."
