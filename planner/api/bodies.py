@@ -11,6 +11,13 @@ from rest_framework.utils.html import is_html_input
 class Body(serializers.Serializer[Any]):
     """A request body without unknown keys; JSON values have the type of the schema, form values are texts."""
 
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields; an error of a choice names the possible values."""
+        fields = super().get_fields()
+        for field in fields.values():
+            _name_choices(field)
+        return fields
+
     def to_internal_value(self, data: Any) -> Any:
         """Return the validated body, or raise with all errors at once."""
         wrong = _unknown(self, data) if is_html_input(data) else unlike(self, data)
@@ -21,6 +28,17 @@ class Body(serializers.Serializer[Any]):
         if wrong:
             raise ValidationError(wrong)
         return value
+
+
+def _name_choices(field: Any) -> None:
+    """Let the errors of choices in a field name the possible values."""
+    if isinstance(field, serializers.ChoiceField):
+        field.error_messages["invalid_choice"] = f"Write one of {', '.join(map(str, field.choices))}."
+    elif isinstance(field, serializers.ListSerializer | serializers.ListField | serializers.DictField):
+        _name_choices(field.child)
+    elif isinstance(field, serializers.Serializer):
+        for inner in field.fields.values():
+            _name_choices(inner)
 
 
 def unlike(field: Any, value: Any) -> Any:

@@ -51,6 +51,16 @@ def test_duplicate_keys_of_an_imported_cluster_are_reported_with_their_line(api:
     ]
 
 
+def test_an_unknown_choice_is_refused_with_the_possible_values(api: APIClient) -> None:
+    scenario = factories.scenario()
+    choice = {"kind": "conf", "key": "", "field": "", "take": "mine"}
+    body = {"snapshot": str(scenario.snapshot_id), "name": "b", "choices": [choice]}
+    refused = api.post(f"/api/v1/scenarios/{scenario.pk}/rebase/", body, headers={"If-Match": "1"})
+    assert_shape(refused, 422, "invalid")
+    [problem] = refused.json()["problems"]
+    assert (problem["path"], problem["message"]) == ("choices[0].take", "Write one of ours, theirs.")
+
+
 def test_oversized_annotations_are_refused(api: APIClient, queue: str) -> None:
     refused = api.patch(queue, {"annotations": {"a": "x" * 300_000}}, headers={"If-Match": "1"})
     assert_shape(refused, 422, "invalid")
