@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.exceptions import ErrorDetail, ValidationError
@@ -116,7 +117,7 @@ class QueueDetail(WorkspaceView):
         Another `parent` moves it with its descendants; another `name` updates its children and its jobs.
         """
         scenario = self.scenario()
-        get_object_or_404(scenario.queues, name=name)
+        _found_or_404(request, scenario, name)
         revision = seen_revision(request)
         with editing(request, scenario, partial(_versions, scenario, name)) as edit:
             queue = queue_update(
@@ -135,7 +136,7 @@ class QueueDetail(WorkspaceView):
     def delete(self, request: Request, scenario_id: UUID, name: str) -> Response:
         """Remove a queue, with `subtree` also its descendants; their jobs stay without a queue."""
         scenario = self.scenario()
-        get_object_or_404(scenario.queues, name=name)
+        _found_or_404(request, scenario, name)
         revision = seen_revision(request)
         subtree = is_requested(request, "subtree") or False
         with editing(request, scenario, partial(_versions, scenario, name)) as edit:
@@ -169,6 +170,13 @@ class ScenarioPreview(TableView):
             "problems": ProblemSerializer(batch.problems, many=True).data,
         }
         return Response(body, headers={"ETag": etag(scenario.revision)})
+
+
+def _found_or_404(request: Request, scenario: Scenario, name: str) -> None:
+    """Raise Http404 for a queue that does not exist, unless the edit is based on an earlier revision."""
+    is_stale = "If-Match" in request.headers and seen_revision(request) != scenario.revision
+    if not is_stale and not scenario.queues.filter(name=name).exists():
+        raise Http404
 
 
 def _versions(scenario: Scenario, name: str, later: list[Change]) -> tuple[Any, Any]:

@@ -40,6 +40,7 @@ from planning.rows import Problem
 from planning.states import QUEUES, Edit, kept_queue
 
 
+@transaction.atomic
 def queue_update(
     *,
     scenario: Scenario,
@@ -52,6 +53,8 @@ def queue_update(
 
     Also raises Queue.DoesNotExist.
     """
+    # Under the lock: another edit may rename or remove the queue meanwhile, and this one is stale then.
+    revision_lock(scenario=scenario, expected=expected_revision, user=user)
     scenario.queues.get(name=name)
     patches = {name: patch}
     [queue] = queues_update(

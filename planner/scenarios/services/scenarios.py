@@ -45,6 +45,8 @@ def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None)
 def scenario_remove(*, scenario: Scenario, expected_revision: int, user: User | None = None) -> None:
     """Hide a scenario and its runs and stop them; its changes stay in the workspace's history."""
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
+    if Scenario.objects.filter(pk=scenario.pk, removed__isnull=False).exists():
+        return  # by another call at the same moment
     scenario.removed = timezone.now()
     scenario.save(update_fields=["removed"])
     for rows in (scenario.runs, scenario.forecasts, scenario.rebases):

@@ -33,6 +33,8 @@ from planning.states import QUEUES
 def queue(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
     """Show a queue's line, open it for editing (``?edit``), or save its fields."""
     scenario = scenario_or_404(request, scenario_id)
+    if request.method == "POST" and _is_gone(request, scenario, name):
+        return _save_gone(request, scenario, name)
     stored = queue_or_404(scenario, name)
     if request.method == "POST":
         return _save(request, scenario, stored)
@@ -93,11 +95,11 @@ def remove(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
         return _ask_removal(request, scenario_or_404(request, scenario_id), name)
 
     def removed(scenario: Scenario, expected: int) -> str:
-        parent = queue_or_404(scenario, name).parent
+        queue = scenario.queues.filter(name=name).first()
         queue_remove(
             scenario=scenario, name=name, subtree=True, expected_revision=expected, user=caller(request)
         )
-        return parent
+        return queue.parent if queue else ""
 
     return _done(request, _scenario_with(request, scenario_id, name), removed, f"Queue {name} removed")
 
@@ -144,6 +146,17 @@ def _save(request: HttpRequest, scenario: Scenario, stored: Queue | None = None)
         return _line(request, _stale(scenario, shown, stored, typed, error), status=STALE)
     done = "saved" if stored else "added"
     return queues_changed(request, scenario, saved.name, f"Queue {saved.name} {done}", expected)
+
+
+def _save_gone(request: HttpRequest, scenario: Scenario, name: str) -> HttpResponse:
+    """Refuse a stale edit of a queue that has another name now, or none, with the changes since."""
+
+    def saved(scenario: Scenario, expected: int) -> str:
+        return queue_update(
+            scenario=scenario, name=name, patch={}, expected_revision=expected, user=caller(request)
+        ).name
+
+    return _done(request, scenario, saved, f"Queue {name} saved")
 
 
 def _stale(
@@ -217,7 +230,9 @@ def edit_refused(
     if fragment_requested(request) is None:
         return scenario_page(request, scenario, context, status)
     context_of_tree = {"tree": scenario_tree(scenario, shown_of(request)), **context}
-    return render(request, "scenarios/_tree_messages.html", context_of_tree, status=status)
+    response = render(request, "scenarios/_tree_messages.html", context_of_tree, status=status)
+    response["HX-Retarget"], response["HX-Reswap"] = "#tree-messages", "innerHTML"
+    return response
 
 
 def queues_changed(
@@ -245,7 +260,14 @@ def queues_changed(
 
 
 def _scenario_with(request: HttpRequest, scenario_id: UUID, name: str) -> Scenario:
-    """Return the scenario if it has a queue of this name, or raise Http404."""
+    """Return the scenario if it has a queue of this name or the edit is stale, or raise Http404."""
     scenario = scenario_or_404(request, scenario_id)
-    queue_or_404(scenario, name)
+    if not _is_gone(request, scenario, name):
+        queue_or_404(scenario, name)
     return scenario
+
+
+def _is_gone(request: HttpRequest, scenario: Scenario, name: str) -> bool:
+    """Return whether a queue was renamed or removed after the revision that an edit is based on."""
+    is_stale = seen_revision(request) != scenario.revision
+    return is_stale and not scenario.queues.filter(name=name).exists()

@@ -3,6 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
+from planner.errors import StaleRevision
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.queues import queue_update
 from tests import factories
@@ -89,3 +90,18 @@ def test_a_queue_that_the_webhook_would_reject_is_saved_with_a_problem(api: APIC
     checks = api.get(at.replace("queues/", "validate/")).json()
     rules = {problem["rule"] for problem in checks["problems"] if problem["queue"] == "below"}
     assert "queue.guarantee_without_deserved" in rules
+
+
+def test_an_edit_of_a_queue_that_was_renamed_meanwhile_is_stale(
+    api: APIClient, at: str, scenario: Scenario
+) -> None:
+    earlier = Scenario.objects.get(pk=scenario.pk)
+    assert api.patch(f"{at}waits/", {"name": "renamed"}, headers=seen(1)).status_code == 200
+    for stale in (
+        api.patch(f"{at}waits/", {"weight": 7}, headers=seen(1)),
+        api.delete(f"{at}waits/", headers=seen(1)),
+    ):
+        assert (stale.status_code, stale.json()["code"]) == (412, "stale_revision")
+    assert api.patch(f"{at}waits/", {"weight": 7}, headers=seen(2)).status_code == 404
+    with pytest.raises(StaleRevision):  # as when both are read before one of them is saved
+        queue_update(scenario=earlier, name="waits", patch={"name": "other"}, expected_revision=1)

@@ -4,12 +4,13 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from planner.accounts.models import User
+from planner.accounts.models import Event, User
 from planner.runs.models import Run
 from planner.runs.services.links import link_create
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.queues import queue_update
+from planner.scenarios.services.scenarios import scenario_remove
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -45,6 +46,12 @@ def test_a_removal_requires_the_current_revision(api: APIClient, scenario: Scena
     assert deletion_status(api, scenario, seen=1) == 412
     assert deletion_status(api, scenario, query="?dry_run=1") == 204
     assert api.get(f"/api/v1/scenarios/{scenario.pk}/").status_code == 200
+
+
+def test_a_removal_at_the_same_moment_as_another_is_noted_once(scenario: Scenario) -> None:
+    for same in (scenario, Scenario.objects.get(pk=scenario.pk)):
+        scenario_remove(scenario=same, expected_revision=scenario.revision)
+    assert Event.objects.filter(action="removed").count() == 1
 
 
 def test_the_history_of_the_workspace_keeps_every_change(

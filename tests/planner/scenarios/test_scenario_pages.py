@@ -148,6 +148,21 @@ def test_a_stale_edit_can_overwrite_the_other_one(browser: Client, edited_meanwh
     assert stored(edited_meanwhile).weight == 3
 
 
+@pytest.mark.parametrize("action", ["", "move/", "duplicate/", "remove/"])
+def test_an_edit_of_a_queue_that_was_renamed_meanwhile_shows_the_change(
+    browser: Client, scenario: Scenario, action: str
+) -> None:
+    queue_update(scenario=scenario, name="waits", patch={"name": "renamed"}, expected_revision=1)
+    address = queue_of(scenario) + action
+    answer = browser.post(address, {"revision": "1", "weight": "3"}, headers=htmx_headers("tree-messages"))
+    assert answer.status_code == 412
+    assert answer["HX-Retarget"] == "#tree-messages"
+    page = text_of(answer)
+    assert "You edited revision 1; it is now at revision 2." in page
+    assert "renamed" in page
+    assert browser.post(address, {"revision": "2"}).status_code == 404
+
+
 def test_without_javascript_saving_redirects_to_the_page(browser: Client, scenario: Scenario) -> None:
     fields = {"revision": "1", "weight": "5"}
     answer = browser.post(queue_of(scenario), fields)
