@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -13,6 +12,7 @@ from planning.forecasts.absent_pods import absent_pods_notes
 from planning.forecasts.beginning import beginning_notes
 from planning.forecasts.changes import Timed, timed_changes
 from planning.forecasts.clock import HOUR, instant, spelled
+from planning.forecasts.eviction_notes import eviction_notes
 from planning.forecasts.limits import count_notes
 from planning.forecasts.run_times import (
     RunTime,
@@ -23,10 +23,8 @@ from planning.forecasts.run_times import (
     with_starts,
 )
 from planning.rows import Problem
-from scheduler_core.lint.tiers import EVICTING
 from traces import Trace, events_of
 from traces.events import NAMESPACE
-from traces.kubernetes import key_of, owning_jobs
 from traces.text import counted
 
 Json = Mapping[str, Any]
@@ -214,7 +212,7 @@ def forecast_with(
         *notes_of(known, times.default_run),
         *start_notes(document),
         *absent_pods_notes(document),
-        *_gang_notes(whole, known, times.evicted),
+        *eviction_notes(whole, known),
         *([] if problems else count_notes(whole, times.horizon)),
     )
     return Forecast(whole, tuple(timed), tuple(known), notes), problems
@@ -245,38 +243,6 @@ def _with_running(document: Json, running: Sequence[Json]) -> Json:
                 for thing in event["create"][kind]
             ]
     return {**document, **parts}
-
-
-def _gang_notes(document: Json, known: Sequence[RunTime], evicted: str) -> list[str]:
-    """Return what becomes of a gang that loses a pod, if the configuration evicts and there are gangs.
-
-    `known` are the jobs of the snapshot that have not finished.
-    """
-    confs = [document, *document["replay"]["events"]]
-    if evicted not in ("restart", "resume") or not any(_evicts(one.get("scheduler_conf")) for one in confs):
-        return []
-    created = (group for event in confs[1:] for group in event.get("create", {}).get("podgroups", ()))
-    unfinished = {one.job for one in known}
-    there = (group for group in items(document.get("podgroups")) if key_of(group) in unfinished)
-    groups = [*there, *created]
-    gangs = sum(map(_is_gang, groups))
-    if not gangs:
-        return []
-    which = "the only gang" if gangs == 1 else f"one of {gangs:,} gangs"
-    return [
-        f"Assumed: if a pod of {which} is evicted, only this pod starts again and the others run on. Where"
-        " they cannot, let evicted pods restart with their whole job (restart-job)."
-    ]
-
-
-def _is_gang(group: Json) -> bool:
-    """Return whether a PodGroup needs several pods and no Job controls them, whose policies would apply."""
-    return not any(owning_jobs(group)) and int((group.get("spec") or {}).get("minMember") or 0) > 1
-
-
-def _evicts(conf: Any) -> bool:
-    actions = conf.get("actions") if isinstance(conf, Mapping) else None
-    return bool({*re.split(r"[,\s]+", str(actions or ""))} & {*EVICTING, "shuffle"})
 
 
 def _class_notes(document: Json, arrivals: Arrivals) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -95,13 +95,25 @@ class Jobs:
         return np.where(np.isnan(self.started), until, self.started) - self.submitted
 
 
-def jobs_of(result: Json, sizes: Mapping[str, JobSize], start_delay: float = 0.0) -> Jobs:
+def jobs_of(
+    result: Json, sizes: Mapping[str, JobSize], start_delay: float = 0.0, past: Collection[str] = ()
+) -> Jobs:
     """Return the jobs of a replay's result; those without a size have unknown pods.
 
-    `start_delay` is the time from the bind until a pod runs, in seconds.
+    Parameters
+    ----------
+    result : mapping
+        The result of the replay.
+    sizes : mapping
+        The size of each job, by the key of its PodGroup.
+    start_delay : float
+        The time from the bind until a pod runs, in seconds.
+    past : collection of str
+        The jobs that were over before, which are left out.
+
     """
     rows, ends = result["jobs"], podgroup_ends(result)
-    names = sorted(rows)
+    names = sorted(rows.keys() - past)
     resources = sorted({resource for size in sizes.values() for resource in size.request})
 
     def column(read: Callable[[Json], Any]) -> Floats:
@@ -144,6 +156,8 @@ def _bound(result: Json, names: Sequence[str], start_delay: float) -> Floats:
     for entry in result["log"]:
         for decision in entry["decisions"]:
             name = decision.get("job", "")
-            if decision["op"] == "bind" and entry["t"] + start_delay <= started.get(name, -inf):
+            if decision["op"] != "bind" or name not in row_of:
+                continue
+            if entry["t"] + start_delay <= started.get(name, -inf):
                 found[row_of[name]] = entry["t"]
     return found

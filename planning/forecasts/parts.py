@@ -27,7 +27,7 @@ def parts_of(result: Json, record: Record, drawn: Sequence[SeedRow] = ()) -> Ite
 
 def summary_of(result: Json, record: Record) -> dict[str, Any]:
     """Return the summary: counts, names of queues and resources, and the hash of the whole result."""
-    jobs = result["jobs"].values()
+    jobs = [result["jobs"][name] for name in record.jobs.names]
     return {
         "sessions": result["sessions"],
         "end_seconds": result["end_seconds"],

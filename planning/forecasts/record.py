@@ -20,6 +20,7 @@ from planning.forecasts.fragmentation import Room, rooms_of
 from planning.forecasts.jobs import NO_JOB, Jobs, jobs_of
 from planning.forecasts.limits import capabilities_of, counted_of, decided_by_deserved
 from planning.forecasts.machines import Pool, pools_of
+from planning.forecasts.past_jobs import past_jobs
 from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, difference, product, total
 from planning.forecasts.unschedulable import Unschedulable, unschedulable_jobs
 from scheduler_core.replay.spans import Span, spans
@@ -154,7 +155,7 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
     demand = Demand({}, {}) if jobs_only else demand_of(document, vcjobs)
     replay = document["replay"]
     delay = float(replay.get("start_delay_seconds") or 0)
-    jobs = jobs_of(result, demand.sizes, delay)
+    jobs = jobs_of(result, demand.sizes, delay, past_jobs(document))
     end = float(replay["horizon_seconds"])
     rows = {} if jobs_only else spans({**result, "end_seconds": inf})
     counted = NOTHING if jobs_only else counted_of(document, end)

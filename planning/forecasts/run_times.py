@@ -11,6 +11,7 @@ from typing import Any
 
 from planning.documents import clock_of, items
 from planning.forecasts.clock import instant, spelled
+from planning.forecasts.past_jobs import has_ended, past_jobs
 from scheduler_core.model.run_annotations import RUN_SECONDS
 from scheduler_core.replay.metrics import quantile
 from traces.kubernetes import key_of, members_of, owning_jobs, run_seconds_of, with_ended
@@ -31,7 +32,6 @@ SOURCES = {
     ENDLESS: "pods of a Deployment, StatefulSet or DaemonSet, or with restartPolicy Always",
 }
 _SERVICES = ("ReplicaSet", "Deployment", "StatefulSet", "DaemonSet")
-_ENDED = ("Completed", "Failed", "Terminated", "Aborted")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -73,11 +73,11 @@ def run_times(document: Json, default: float) -> list[RunTime]:
     alike: dict[Alike, list[float]] = {}
     of_queue: dict[str, list[float]] = {}
     open_jobs = []
-    there = {key_of(group) for group in groups}
+    there = {key_of(group) for group in groups} - past_jobs(document)
     for group in with_ended(groups, pods_of_all, jobs):
         pods = members.get(key_of(group), ())
         seconds = run_seconds_of(pods) if pods else None
-        if seconds is None and key_of(group) in there and not _is_over(group, pods):
+        if seconds is None and key_of(group) in there:
             open_jobs.append((group, pods))
         elif seconds is not None:
             alike.setdefault(_alike(group, pods), []).append(seconds)
@@ -91,12 +91,6 @@ def run_times(document: Json, default: float) -> list[RunTime]:
     return sorted(found, key=lambda entry: entry.job)
 
 
-def _is_over(group: Json, pods: Iterable[Json]) -> bool:
-    """Return whether a job has ended although its pods, as far as they are there, do not say when."""
-    phases = {(pod.get("status") or {}).get("phase") for pod in pods}
-    return (group.get("status") or {}).get("phase") == "Completed" and phases <= {"Succeeded", "Failed"}
-
-
 def _seconds_so_far(pods: Iterable[Json], now: datetime | None) -> float:
     """Return for how long the first of a job's running pods has run; 0 if none runs or says since when."""
     statuses = [pod.get("status") or {} for pod in pods]
@@ -108,9 +102,8 @@ def _seconds_so_far(pods: Iterable[Json], now: datetime | None) -> float:
 
 def _has_group(job: Json, document: Json) -> bool:
     """Return whether a Job has or had a PodGroup: a finished Job needs no run time."""
-    ended = ((job.get("status") or {}).get("state") or {}).get("phase") in _ENDED
     key = key_of(job)
-    return ended or any(key in owning_jobs(group) for group in items(document.get("podgroups")))
+    return has_ended(job) or any(key in owning_jobs(group) for group in items(document.get("podgroups")))
 
 
 def _group_of(job: Json) -> dict[str, Any]:

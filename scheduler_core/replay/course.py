@@ -67,7 +67,7 @@ class Course:
         for key in list(world.cluster.pods):
             self.runs.track(key, 0.0)
         for job_key in world.members:
-            world.record_start(job_key)
+            world.record_start(job_key, is_found=True)
         self.jobs.settle(0.0)
         for position, event in enumerate(world.timeline.events):
             world.agenda.plan_event(float(event["at"]), position)

@@ -165,16 +165,20 @@ class World:
         self.remove_group(job)
         return True
 
-    def record_start(self, job: str) -> None:
-        """Record the first time at which a job's minimum of pods run at the same time."""
+    def record_start(self, job: str, *, is_found: bool = False) -> None:
+        """Record the first time at which a job's minimum of pods run at the same time.
+
+        Of a job that is found at the beginning, pods that have succeeded ran before those that still run.
+        """
         record = self.records.jobs.get(job)
         if record is None or record.started is not None or job not in self.podgroups:
             return
         minimum = max(int((self.podgroups[job].get("spec") or {}).get("minMember") or 0), 1)
         lives = [self.lives[key] for key in self.members[job]]
         starts = sorted([life.started for life in lives if life.runs and life.started is not None])
-        if len(starts) >= minimum:
-            record.started = starts[minimum - 1]
+        ran = sum(life.succeeded for life in lives) if is_found else 0
+        if starts and len(starts) + ran >= minimum:
+            record.started = starts[max(minimum - ran, 1) - 1]
 
     def record_loss(self, life: Life, seconds: float) -> None:
         """Record lost run time of a pod."""

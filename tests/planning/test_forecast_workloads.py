@@ -10,10 +10,14 @@ import pytest
 from planning.forecasts.backtest import real_jobs
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.document import Times, arrivals_of, forecast_of, late_problems
+from planning.forecasts.parts import summary_of
+from planning.forecasts.past_jobs import past_jobs
 from planning.forecasts.preview import preview
+from planning.forecasts.record import record_of
 from planning.forecasts.run_times import run_times, sources_of, with_run_times
 from planning.forecasts.shared import Shared
 from planning.forecasts.typed_changes import MOST_TICKS, TypedChange, change_of, timeline
+from planning.forecasts.verdict import verdict
 from planning.forecasts.workload import Fitting, drawn_from, fitted_to, leaf_queues, more_of, own_trace
 from planning.search import conf_text
 from scheduler_core.replay import replay_document
@@ -340,6 +344,30 @@ def test_running_pods_without_a_start_time_are_noted() -> None:
     )
 
 
+def test_jobs_that_were_over_before_are_no_jobs_of_the_forecast() -> None:
+    over, failed, gone = finished("over", 100), finished("failed", 50), finished("gone", 70)[:1]
+    over[0]["status"]["phase"], failed[0]["status"]["phase"] = "Running", "Inqueue"
+    failed[1]["status"] = {"phase": "Failed"}
+    document = snapshot(over, failed, gone, waiting("next"))
+    assert past_jobs(document) == {"default/over", "default/failed", "default/gone"}
+    assert [one.job for one in run_times(document, 3600.0)] == ["default/next"]
+    made, _ = forecast_of(document, Trace(()), Times(horizon=60))
+    result = replay_document(made.document)
+    record = record_of(made.document, result)
+    assert record.jobs.names == ("default/next",)
+    assert [one for one in verdict(record, {}) if one.kind == "unstarted"] == []
+    assert summary_of(result, record)["jobs"] == 1
+
+
+def test_jobs_whose_controller_creates_their_pods_again_are_not_over() -> None:
+    (group, member) = finished("train-u", 100)
+    group["metadata"]["ownerReferences"] = [{"kind": "Job", "name": "train", "controller": True}]
+    going = job("train", tasks=[{"name": "w", "replicas": 1}])
+    assert past_jobs(snapshot([group, member], jobs=[going])) == frozenset()
+    ended = {**going, "status": {"state": {"phase": "Completed"}}}
+    assert past_jobs(snapshot([group, member], jobs=[ended])) == {"default/train-u"}
+
+
 def test_finished_jobs_of_a_snapshot_are_a_trace_from_which_more_is_generated() -> None:
     document = snapshot(finished("train-1", 100), finished("train-2", 200), waiting("other"))
     own = own_trace(document)
@@ -579,6 +607,30 @@ def test_what_becomes_of_gangs_that_lose_pods_is_noted_where_pods_may_be_evicted
         found = [note for note in made.notes if "gangs is evicted" in note]
         assert [note.partition(" is evicted")[0] for note in found] == (
             ["Assumed: if a pod of one of 2 gangs"] if is_noted else []
+        )
+
+
+@pytest.mark.parametrize(
+    ("times", "annotated", "says"),
+    [
+        ({}, False, "pods make no checkpoints."),
+        ({"evicted": "restart-job"}, False, "pods make no checkpoints."),
+        ({}, True, "pods make no checkpoints except those with an annotation."),
+        ({"evicted": "resume"}, False, ""),
+        ({"checkpoint": 600.0}, False, ""),
+    ],
+)
+def test_that_pods_make_no_checkpoints_is_noted_where_pods_may_be_evicted(
+    times: dict[str, Any], annotated: bool, says: str
+) -> None:
+    annotations = {"queuecast/checkpoint-seconds": "60"} if annotated else {}
+    document = snapshot(waiting("one", annotations=annotations))
+    reclaims = {**document, "scheduler_conf": {**SCENARIO["scheduler_conf"], "actions": "allocate, reclaim"}}
+    for one, expected in ((document, ""), (reclaims, says)):
+        made, _ = forecast_of(one, Trace(()), Times(60, **times))
+        found = [note for note in made.notes if "checkpoints" in note]
+        assert [note.partition(" Evicted")[0] for note in found] == (
+            [f"Assumed: {expected}"] if expected else []
         )
 
 

@@ -231,3 +231,34 @@ def test_replay_does_not_modify_its_document() -> None:
         before = bytes_of(document)
         replay_document(document)
         assert bytes_of(document) == before
+
+
+@pytest.mark.parametrize(
+    ("phases", "minimum", "started"),
+    [
+        (("Running", "Running"), 2, -100),
+        (("Succeeded", "Running"), 2, -300),  # the other one ran with it, and has ended
+        (("Succeeded", "Succeeded", "Running"), 2, -300),
+        (("Failed", "Running"), 2, None),
+        (("Succeeded", "Pending"), 2, None),
+    ],
+)
+def test_a_job_found_with_pods_that_have_succeeded_has_started(
+    phases: tuple[str, ...], minimum: int, started: float | None
+) -> None:
+    since = {0: "2026-11-22T11:58:20Z", 1: "2026-11-22T11:55:00Z", 2: "2026-11-22T11:55:00Z"}
+    found = [
+        pod(f"j-{number}", group="j", node=None if phase == "Pending" else "n", phase=phase, cpu=3)
+        for number, phase in enumerate(phases)
+    ]
+    for number, one in enumerate(found):
+        one["status"]["startTime"] = since[number]
+    document = scenario(
+        nodes=[node("n", cpu=4)],
+        podgroups=[podgroup("j", min_member=minimum)],
+        pods=found,
+        conf=conf("enqueue, allocate", ["gang"], ["predicates"]),
+        now="2026-11-22T12:00:00Z",
+        replay={"horizon_seconds": 5},
+    )
+    assert replay_document(document)["jobs"]["default/j"]["started"] == started
