@@ -34,11 +34,15 @@ MOST_BYTES = 2 * 10**9
 
 @dataclass(frozen=True)
 class Workload:
-    """A trace, and the options of forecasts under it, as in `planning.forecasts.options.DEFAULTS`."""
+    """A trace, and the options of forecasts under it, as in `planning.forecasts.options.DEFAULTS`.
+
+    A `seed` above 0 has drawn the trace, and draws the run times of the scenario's jobs.
+    """
 
     read: Read
     options: Mapping[str, Any]
     fitting: Fitting
+    seed: int = 0
 
     @classmethod
     def of(cls, read: Read, options: Mapping[str, Any]) -> "Workload":
@@ -65,7 +69,7 @@ class Workload:
         trace, problems = fitted_to(
             self.read.trace, queues, self.fitting, self.fitting.known_constraints(document)
         )
-        begun, more = forecast_of(document, trace, self.times, self.options["changes"])
+        begun, more = forecast_of(document, trace, self.times, self.options["changes"], seed=self.seed)
         if problems or more:
             raise refused([*problems, *more])
 
@@ -79,7 +83,7 @@ class Workload:
     def drawn(self, seed: int) -> "Workload":
         """Return the forecast with a workload that a seed draws from the pattern of the trace."""
         made, fitting = drawn_from(self.read.trace, self.fitting, self.times.horizon, seed)
-        return replace(self, read=replace(self.read, trace=made), fitting=fitting)
+        return replace(self, read=replace(self.read, trace=made), fitting=fitting, seed=seed)
 
 
 class _Watch:

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Any
 
 from traces.columns import GPU
+from traces.draws import one_of
 from traces.model import Role, Trace, TraceJob
 from traces.requests import multiplied, summed
 from traces.text import counted, exact
@@ -88,8 +88,9 @@ def events_of(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the events of a replay, and the assumptions made.
 
-    A run time that the trace does not give is the median of the queue's jobs, else `default_run_seconds`. A
-    job that was submitted at a negative time runs since then, and for what remains of its run time.
+    A job whose run time the trace does not give runs as long as one of its queue's jobs, which its name
+    draws, else `default_run_seconds`. A job that was submitted at a negative time runs
+    since then, and for what remains of its run time.
 
     Parameters
     ----------
@@ -107,19 +108,20 @@ def events_of(
     for job in trace.jobs:
         if job.run_seconds is not None:
             known.setdefault(job.queue, []).append(job.run_seconds)
-    medians = {queue: median(times) for queue, times in known.items()}
     names = object_names((job.name for job in trace.jobs), taken)
     events, assumed, guessed = [], 0, 0
     for job, name in zip(trace.jobs, names, strict=True):
         run = job.run_seconds
         if run is None:
-            assumed += job.queue in medians
-            guessed += job.queue not in medians
-            run = medians.get(job.queue, default_run_seconds)
+            like = known.get(job.queue)
+            assumed, guessed = assumed + (like is not None), guessed + (like is None)
+            run = default_run_seconds if like is None else one_of(like, "run time", job.name)
         events.append(_arrival(job, name, run + min(job.submitted, 0.0), size or PodSize()))
     notes = [*trace.notes, *(size or PodSize()).notes(trace)]
     if assumed:
-        notes.append(f"Assumed: the median of the queue as run time of {counted(assumed, 'job')}.")
+        notes.append(
+            f"Assumed: the run time of another job of the queue as run time of {counted(assumed, 'job')}."
+        )
     if guessed:
         notes.append(f"Assumed: {exact(default_run_seconds)} s as run time of {counted(guessed, 'job')}.")
     return events, notes

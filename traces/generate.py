@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from statistics import NormalDist
 
+from traces.draws import drawn, one_of
 from traces.model import Role, Trace, TraceJob, ordered
 
 HOUR = 3600.0
@@ -72,11 +72,11 @@ def jobs_of(pattern: Pattern, seconds: float, seed: int) -> Iterator[TraceJob]:
     time, number = 0.0, 0
     while True:
         number += 1
-        time += -math.log(1.0 - _drawn(seed, pattern.queue, number, "arrival")) / rate
+        time += -math.log(1.0 - drawn(seed, pattern.queue, number, "arrival")) / rate
         if time >= seconds:
             return
         weight = pattern.by_hour[int(time % DAY // HOUR)] * pattern.by_weekday[int(time // DAY) % 7]
-        if _drawn(seed, pattern.queue, number, "kept") * peak < weight:
+        if drawn(seed, pattern.queue, number, "kept") * peak < weight:
             yield _job(pattern, seed, number, time)
 
 
@@ -95,23 +95,23 @@ def _highest_rate(pattern: Pattern) -> float:
 def _job(pattern: Pattern, seed: int, number: int, time: float) -> TraceJob:
     name, submitted = f"{pattern.queue}-{number:06d}", round(time, 3)
     if pattern.like:
-        model = pattern.like[int(_drawn(seed, pattern.queue, number, "job") * len(pattern.like))]
+        model = one_of(pattern.like, seed, pattern.queue, number, "job")
         return replace(model, name=name, submitted=submitted)
-    pods = _chosen(pattern.pods, _drawn(seed, pattern.queue, number, "pods"))
+    pods = _chosen(pattern.pods, drawn(seed, pattern.queue, number, "pods"))
     return TraceJob(
         name=name,
         queue=pattern.queue,
         submitted=submitted,
-        run_seconds=_run_seconds(pattern, _drawn(seed, pattern.queue, number, "run time")),
+        run_seconds=_run_seconds(pattern, drawn(seed, pattern.queue, number, "run time")),
         roles=(Role(pods, dict(pattern.requests)),),
         min_member=pods,
     )
 
 
-def _run_seconds(pattern: Pattern, drawn: float) -> float:
+def _run_seconds(pattern: Pattern, part: float) -> float:
     if pattern.run_times:
-        return float(pattern.run_times[int(drawn * len(pattern.run_times))])
-    inside = min(max(drawn, 1e-9), 1.0 - 1e-9)
+        return float(pattern.run_times[int(part * len(pattern.run_times))])
+    inside = min(max(part, 1e-9), 1.0 - 1e-9)
     run = pattern.run_median * math.exp(pattern.run_spread * NormalDist().inv_cdf(inside))
     return max(round(run, 3), 1.0)
 
@@ -127,12 +127,6 @@ def _chosen(weights: Mapping[int, float], drawn: float) -> int:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
-
-
-def _drawn(seed: int, queue: str, number: int, purpose: str) -> float:
-    """Return a number from 0 to below 1 that depends on these arguments only."""
-    digest = sha256(f"{seed}\n{queue}\n{number}\n{purpose}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") / 2.0**64
 
 
 def fitted(trace: Trace, queue: str, seconds: float | None = None) -> Pattern:

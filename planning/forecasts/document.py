@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -115,6 +115,8 @@ class Arrivals:
         When the first second of the forecast is in the trace, RFC 3339; empty if the trace does not say.
     running : tuple of mapping
         Like events, at negative times: what the cluster has at the beginning.
+    run_seconds : mapping
+        The run times that the trace gives for jobs that arrive, by queue of the scenario, in seconds.
 
     """
 
@@ -122,6 +124,7 @@ class Arrivals:
     notes: tuple[str, ...]
     begin: str = ""
     running: tuple[Json, ...] = ()
+    run_seconds: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 def names_in_use(document: Json) -> frozenset[str]:
@@ -155,7 +158,12 @@ def arrivals_of(trace: Trace, times: Times, taken: frozenset[str] = frozenset())
             f"Left out: {left:,} job{'' if left == 1 else 's'} submitted after the end of the forecast."
         )
     running = sum(job.submitted < 0 for job in window.jobs)
-    return Arrivals(tuple(events[running:]), tuple(notes), trace.begin, tuple(events[:running]))
+    run_seconds: dict[str, list[float]] = {}
+    for job in window.jobs[running:]:
+        if job.run_seconds is not None:
+            run_seconds.setdefault(job.queue, []).append(job.run_seconds)
+    arriving, there = tuple(events[running:]), tuple(events[:running])
+    return Arrivals(arriving, tuple(notes), trace.begin, there, run_seconds)
 
 
 def late_problems(timed: Sequence[Timed], horizon: float) -> list[Problem]:
@@ -174,15 +182,15 @@ def late_problems(timed: Sequence[Timed], horizon: float) -> list[Problem]:
 
 
 def forecast_of(
-    document: Json, trace: Trace, times: Times, changes: Sequence[Json] = ()
+    document: Json, trace: Trace, times: Times, changes: Sequence[Json] = (), *, seed: int = 0
 ) -> tuple[Forecast, list[Problem]]:
     """Return `forecast_with` the arrivals of a trace whose queues are those of the scenario."""
     arrivals = arrivals_of(trace, times, names_in_use(document))
-    return forecast_with(document, arrivals, times, changes)
+    return forecast_with(document, arrivals, times, changes, seed=seed)
 
 
 def forecast_with(
-    document: Json, arrivals: Arrivals, times: Times, changes: Sequence[Json] = ()
+    document: Json, arrivals: Arrivals, times: Times, changes: Sequence[Json] = (), *, seed: int = 0
 ) -> tuple[Forecast, list[Problem]]:
     """Return the forecast of a scenario under a workload with timed changes, and every problem that it has.
 
@@ -196,10 +204,12 @@ def forecast_with(
         Clock, delays and what an eviction costs.
     changes : sequence of mapping
         What changes when, see `planning.forecasts.changes`.
+    seed : int
+        Draws the run times of the scenario's jobs.
 
     """
     document = _with_running(document, arrivals.running)
-    known = run_times(document, times.default_run)
+    known = run_times(document, times.default_run, arrivals.run_seconds, seed=seed)
     timed, problems = timed_changes(document, changes, str(document.get("now") or ""), times.horizon)
     problems += late_problems(timed, times.horizon)
     changed = [change.event for change in timed]

@@ -35,7 +35,7 @@ def opened(
 ) -> Opened:
     """Return a forecast at its beginning, or at its frozen state. Raises NoForecast.
 
-    With a `seed` above 0 its workload is drawn like the trace.
+    With a `seed` above 0 its workload is drawn like the trace, and the run times of the scenario's jobs anew.
     """
     document, notes = forecast_document(scenario, workload, options, seed=seed)
     return Opened(replay_of(document, frozen), document, notes)
@@ -79,7 +79,7 @@ def forecast_document(
         raise NoForecast(f"The trace cannot be read: {error.problems[0]}.") from None
     if seed:
         given, fitting = drawn_from(given, fitting, float(options["horizon_seconds"]), seed)
-    return document_under(scenario, given, options, fitting)
+    return document_under(scenario, given, options, fitting, seed=seed)
 
 
 def document_under(
@@ -88,10 +88,11 @@ def document_under(
     options: Json,
     fitting: Fitting | None = None,
     shared: Shared | None = None,
+    seed: int = 0,
 ) -> tuple[Json, list[str]]:
     """Return the document of a replay under a trace that is read; without `fitting` the options fit it.
 
-    `shared` is what forecasts of variants of the scenario share.
+    `shared` is what forecasts of variants of the scenario share. `seed` draws the run times of its jobs.
 
     Raises NoForecast.
     """
@@ -102,7 +103,7 @@ def document_under(
     times, fitting = times_of(options), fitting or fitting_of(options)
     arrivals, problems = (shared or Shared()).arrivals(work, document, fitting, times)
     if not problems:
-        forecast, problems = forecast_with(document, arrivals, times, options["changes"])
+        forecast, problems = forecast_with(document, arrivals, times, options["changes"], seed=seed)
     if problems:
         first = problems[0]
         raise NoForecast(f"{first.path}: {first.message}.")

@@ -1,19 +1,24 @@
-"""Run times of a snapshot's jobs: declared, else of similar finished jobs, else a default."""
+"""Run times of a snapshot's jobs: declared, else those of jobs like them, else a default.
+
+Each job runs as long as one of the jobs like it, which its name draws. Their median would be too short: a few
+long jobs keep most of a cluster's nodes. A draw by name is the same in all variants of a scenario.
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right, insort
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from planning.documents import clock_of, items
 from planning.forecasts.clock import instant, spelled
 from planning.forecasts.past_jobs import has_ended, past_jobs
 from scheduler_core.model.run_annotations import RUN_SECONDS
-from scheduler_core.replay.metrics import quantile
+from traces.draws import one_of
 from traces.kubernetes import key_of, members_of, owning_jobs, run_seconds_of, with_ended
 from traces.text import counted, exact
 
@@ -21,12 +26,13 @@ Json = Mapping[str, Any]
 Alike = tuple[str, str, str, str]
 """What similar jobs have in common: kind of owner, name pattern, queue, requests."""
 
-ANNOTATION, ALIKE, QUEUE, DEFAULT, ENDLESS = "annotation", "similar_jobs", "queue", "default", "endless"
-TWICE = "twice"
+ANNOTATION, ALIKE, QUEUE, TRACE = "annotation", "similar_jobs", "queue", "trace"
+DEFAULT, ENDLESS, TWICE = "default", "endless", "twice"
 SOURCES = {
     ANNOTATION: "annotation queuecast/run-seconds",
-    ALIKE: "median of finished jobs of the same owner kind, name pattern, queue and requests",
-    QUEUE: "median of finished jobs of the same queue",
+    ALIKE: "one of the finished jobs of the same owner kind, name pattern, queue and requests",
+    QUEUE: "one of the finished jobs of the same queue",
+    TRACE: "one of the jobs of the trace in the same queue",
     TWICE: "twice what the job has run: where no such job ran longer, or without any after half the default",
     DEFAULT: "default of the forecast",
     ENDLESS: "pods of a Deployment, StatefulSet or DaemonSet, or with restartPolicy Always",
@@ -49,11 +55,7 @@ class RunTime:
     source : str
         One of `SOURCES`.
     samples : int
-        The number of finished jobs behind the median.
-    low, high : float or None
-        Their 10th and 90th percentile.
-
-    A job that runs already is compared with those finished jobs only that ran longer than it has.
+        The number of jobs from which it was drawn: those that ran longer than the job has run so far.
 
     """
 
@@ -62,16 +64,42 @@ class RunTime:
     seconds: float | None
     source: str
     samples: int = 0
-    low: float | None = None
-    high: float | None = None
 
 
-def run_times(document: Json, default: float) -> list[RunTime]:
-    """Return the run time of every job that has not finished, by name."""
+class _Finished(NamedTuple):
+    """The run times of jobs that have ended, each list ascending."""
+
+    alike: dict[Alike, list[float]]
+    of_queue: dict[str, list[float]]
+    of_trace: dict[str, list[float]]
+
+    def like(self, group: Json, pods: Sequence[Json]) -> Iterator[tuple[str, Sequence[float]]]:
+        """Yield the run times of jobs like one, and where they are from; the best first."""
+        yield ALIKE, self.alike.get(_alike(group, pods), ())
+        yield QUEUE, self.of_queue.get(_queue(group), ())
+        yield TRACE, self.of_trace.get(_queue(group), ())
+
+
+def run_times(
+    document: Json, default: float, of_trace: Mapping[str, Sequence[float]] | None = None, *, seed: int = 0
+) -> list[RunTime]:
+    """Return the run time of every job that has not finished, by name.
+
+    Parameters
+    ----------
+    document : mapping
+        The scenario.
+    default : float
+        The run time of jobs without any like them, in seconds.
+    of_trace : mapping, optional
+        The run times of the jobs of a trace, by queue of the scenario, in seconds.
+    seed : int
+        Another seed draws other run times.
+
+    """
     groups, pods_of_all, jobs = (items(document.get(name)) for name in ("podgroups", "pods", "jobs"))
     members = members_of(pods_of_all)
-    alike: dict[Alike, list[float]] = {}
-    of_queue: dict[str, list[float]] = {}
+    finished = _Finished({}, {}, {name: sorted(times) for name, times in (of_trace or {}).items()})
     open_jobs = []
     there = {key_of(group) for group in groups} - past_jobs(document)
     for group in with_ended(groups, pods_of_all, jobs):
@@ -80,12 +108,12 @@ def run_times(document: Json, default: float) -> list[RunTime]:
         if seconds is None and key_of(group) in there:
             open_jobs.append((group, pods))
         elif seconds is not None:
-            alike.setdefault(_alike(group, pods), []).append(seconds)
-            of_queue.setdefault(_queue(group), []).append(seconds)
+            insort(finished.alike.setdefault(_alike(group, pods), []), seconds)
+            insort(finished.of_queue.setdefault(_queue(group), []), seconds)
     waiting = [(_group_of(job), ()) for job in jobs if not _has_group(job, document)]
     now = instant(clock_of(document))
     found = [
-        _run_time(group, pods, alike, of_queue, default, _seconds_so_far(pods, now))
+        _run_time(group, pods, finished, default, _seconds_so_far(pods, now), seed)
         for group, pods in (*open_jobs, *waiting)
     ]
     return sorted(found, key=lambda entry: entry.job)
@@ -121,10 +149,10 @@ def _group_of(job: Json) -> dict[str, Any]:
 def _run_time(
     group: Json,
     pods: Sequence[Json],
-    alike: Mapping[Alike, list[float]],
-    of_queue: Mapping[str, list[float]],
+    finished: _Finished,
     default: float,
     so_far: float,
+    seed: int,
 ) -> RunTime:
     job, queue = key_of(group), _queue(group)
     if any(RUN_SECONDS in _annotations(thing) for thing in (group, *pods)):
@@ -132,11 +160,10 @@ def _run_time(
         return RunTime(job, queue, None if given is None else float(given), ANNOTATION)
     if _owner_kind(group, pods) in _SERVICES or any(map(_restarts_for_ever, pods)):
         return RunTime(job, queue, None, ENDLESS)
-    for source, samples in ((ALIKE, alike.get(_alike(group, pods))), (QUEUE, of_queue.get(queue))):
-        longer = [seconds for seconds in samples or () if seconds > so_far]
+    for source, samples in finished.like(group, pods):
+        longer = samples[bisect_right(samples, so_far) :]
         if longer:
-            low, middle, high = (quantile(longer, part) for part in (0.1, 0.5, 0.9))
-            return RunTime(job, queue, middle, source, len(longer), low, high)
+            return RunTime(job, queue, one_of(longer, seed, job, "run time"), source, len(longer))
         if samples:
             return RunTime(job, queue, 2 * so_far, TWICE)
     if default < 2 * so_far:
@@ -175,15 +202,17 @@ def sources_of(found: Iterable[RunTime]) -> dict[str, int]:
 
 def notes_of(found: Sequence[RunTime], default: float) -> list[str]:
     """Return the assumptions about run times, as notes of a result."""
+    drawn = "drawn from those that ran longer than the job has so far, as run time"
     message = {
-        ALIKE: "the median of finished jobs like them, that ran longer than they have, as run time",
-        QUEUE: "the median of their queue's finished jobs, that ran longer than they have, as run time",
+        ALIKE: f"the run time of a finished job like it, {drawn}",
+        QUEUE: f"the run time of a finished job of the same queue, {drawn}",
+        TRACE: f"the run time of a job of the trace in the same queue, {drawn}",
         TWICE: "twice what they have run so far as run time",
         DEFAULT: f"{spelled(default)} as run time",
         ENDLESS: "no end, as Deployments, StatefulSets, DaemonSets and pods that always restart have none,",
     }
     return [
-        f"Assumed: {message[source]} of {count:,} job{'' if count == 1 else 's'} of the snapshot."
+        f"Assumed: {message[source]} of {counted(count, 'job')} of the snapshot."
         for source, count in sources_of(found).items()
         if source in message
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -241,12 +242,40 @@ def test_run_times_come_from_the_job_then_similar_jobs_then_the_queue_then_the_d
     assert found == {
         "default/said": (77, "annotation", 0),
         "default/train-4": (200, "similar_jobs", 3),
-        "default/other": (100, "queue", 4),
+        "default/other": (200, "queue", 4),
         "default/lone": (3600, "default", 0),
         "default/web": (None, "endless", 0),
     }
-    like = next(entry for entry in run_times(document, 3600) if entry.job == "default/train-4")
-    assert (like.low, like.high) == (100, 1000)
+
+
+def test_jobs_run_as_long_as_the_finished_jobs_like_them_did() -> None:
+    ended = [finished(f"train-{number}", run) for number, run in enumerate((10, 20, 30, 1000))]
+    document = snapshot(*ended, *[waiting(f"train-{number}") for number in range(100, 500)])
+    found = run_times(document, 3600)
+    times = Counter(entry.seconds for entry in found)
+    assert times.keys() == {10, 20, 30, 1000}
+    assert all(70 < count < 130 for count in times.values())
+    more = snapshot(*ended, *[waiting(f"train-{number}") for number in range(99, 501)])
+    assert [entry for entry in run_times(more, 3600) if entry.job[-3:] not in {"-99", "500"}] == found
+    assert run_times(document, 3600, seed=1) != found
+
+
+def test_without_finished_jobs_the_trace_says_how_long_jobs_run() -> None:
+    document = snapshot(waiting("first"), waiting("lone", to="batch"), started("old", "2026-11-22T11:00:00Z"))
+    jobs = (trace_job("x", "a", 5, 40.0), trace_job("y", "a", 6, 7200.0), trace_job("z", "a", 7, None))
+    made, problems = forecast_of(document, Trace(jobs), Times(horizon=60))
+    assert not problems
+    found = {entry.job: (entry.seconds, entry.source, entry.samples) for entry in made.run_times}
+    assert found == {
+        "default/first": (7200, "trace", 2),
+        "default/lone": (3600, "default", 0),
+        "default/old": (7200, "trace", 1),
+    }
+    note = (
+        "Assumed: the run time of a job of the trace in the same queue, drawn from those that ran longer "
+        "than the job has so far, as run time of 2 jobs of the snapshot."
+    )
+    assert note in made.notes
 
 
 def started(name: str, at: str) -> list[Object]:
@@ -259,7 +288,7 @@ def started(name: str, at: str) -> list[Object]:
 @pytest.mark.parametrize(
     ("name", "at", "expected"),
     [
-        ("train-9", "2026-11-22T11:58:20Z", (200, "similar_jobs", 3)),  # it has run for 100 s
+        ("train-9", "2026-11-22T11:58:20Z", (1000, "similar_jobs", 3)),  # it has run for 100 s
         ("train-9", "2026-11-22T11:50:00Z", (1000, "similar_jobs", 1)),  # for 10 min
         ("train-9", "2026-11-20T12:00:00Z", (4 * 86400, "twice", 0)),
         ("other", "2026-11-22T11:50:00Z", (1000, "queue", 1)),
@@ -400,7 +429,7 @@ def test_finished_vcjobs_are_found_although_their_podgroups_are_gone() -> None:
     ]
     group, member = waiting(f"train-3-{UUID}", owner="Job")
     [like] = run_times({**document, "podgroups": [group], "pods": [its_pod, another, member]}, 3600)
-    assert (like.seconds, like.source, like.samples) == (100, "similar_jobs", 2)
+    assert (like.seconds, like.source, like.samples) == (300, "similar_jobs", 2)
 
 
 # changes

@@ -123,7 +123,7 @@ def test_an_empty_trace_stays_empty() -> None:
     assert scaled(Trace(()), rate=2.0).jobs == ()
 
 
-def test_missing_run_times_default_to_the_median_of_the_queue_with_a_note() -> None:
+def test_missing_run_times_are_those_of_jobs_of_the_queue_with_a_note() -> None:
     jobs = (
         trace_job("a", "q", 0, 100.0),
         trace_job("b", "q", 1, 300.0),
@@ -135,10 +135,10 @@ def test_missing_run_times_default_to_the_median_of_the_queue_with_a_note() -> N
         event["create"]["podgroups"][0]["metadata"]["annotations"]["queuecast/run-seconds"]
         for event in events
     ]
-    assert runs == ["100", "300", "200", "50"]
+    assert runs == ["100", "300", "100", "50"]
     assert notes == [
         "Assumed: 4 cores and 32 GiB for each pod of 4 jobs, of which neither is known.",
-        "Assumed: the median of the queue as run time of 1 job.",
+        "Assumed: the run time of another job of the queue as run time of 1 job.",
         "Assumed: 50 s as run time of 1 job.",
     ]
 
