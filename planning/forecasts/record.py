@@ -175,7 +175,7 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
         pools=() if jobs_only else tuple(pools_of(document, end)),
         notes=tuple(result.get("notes") or ()),
         rooms={} if jobs_only else rooms_of(result["nodes"], demand.kinds),
-        unschedulable=() if jobs_only else unschedulable_jobs(document, jobs, vcjobs),
+        unschedulable=() if jobs_only else unschedulable_jobs(document, jobs, vcjobs, limits),
         decided_by_deserved=ALWAYS if jobs_only else decided_by_deserved(document, end),
     )
 

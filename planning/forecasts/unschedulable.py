@@ -12,6 +12,8 @@ import numpy as np
 
 from planning.forecasts.demand import created, events_of, namespace_of, pods_of_jobs
 from planning.forecasts.jobs import Jobs
+from planning.forecasts.queue_limits import above_limit, highest_limits
+from planning.forecasts.steps import Steps
 from scheduler_core import Options, prepare
 from scheduler_core.conf import parse_conf
 from scheduler_core.model.allocatable import allocatable_of
@@ -53,14 +55,16 @@ class Unschedulable:
     ----------
     queue : str
     cause : str
-        `no_node`: too few pods fit any node; `no_room`: too few fit all nodes together.
+        `no_node`: too few pods fit any node; `no_room`: too few fit all nodes together; `limit`: they request
+        more than the capability of the queue.
     jobs : int
     job : str
         The one submitted first.
     submitted : float
         When that was, in seconds.
     nodes : str
-        Why, in the words of the scheduler, for the pods of that job; for `no_room` how many fit.
+        Why, in the words of the scheduler, for the pods of that job; for `no_room` how many fit, for
+        `limit` what they request.
 
     """
 
@@ -72,8 +76,13 @@ class Unschedulable:
     cause: str = "no_node"
 
 
-def unschedulable_jobs(document: Json, jobs: Jobs, vcjobs: Mapping[str, Json]) -> tuple[Unschedulable, ...]:
-    """Return the jobs that never start as too few of their pods fit the nodes, by cause and queue.
+def unschedulable_jobs(
+    document: Json,
+    jobs: Jobs,
+    vcjobs: Mapping[str, Json],
+    limits: Mapping[str, Mapping[str, Steps]],
+) -> tuple[Unschedulable, ...]:
+    """Return the jobs that never start as too few of their pods fit nodes or queue, by cause and queue.
 
     Each kind of pod is tried on every node that the forecast ever has, without any other pods; as many as its
     amounts allow fit together. Sound, as pods only take amounts and ports from others and repel them; kinds
@@ -89,6 +98,8 @@ def unschedulable_jobs(document: Json, jobs: Jobs, vcjobs: Mapping[str, Json]) -
         The jobs of its result.
     vcjobs : mapping
         The Jobs of its result, each with its PodGroup.
+    limits : mapping
+        The capabilities of queues over time.
 
     """
     waiting = np.flatnonzero(np.isnan(jobs.started) & np.isnan(jobs.over)).tolist()
@@ -98,6 +109,9 @@ def unschedulable_jobs(document: Json, jobs: Jobs, vcjobs: Mapping[str, Json]) -
     shapes = ShapeTable(default_requests=document.get("admission_defaults") is not False)
     pods = _pods_by_shape(document, vcjobs, row_of.keys(), shapes)
     rooms = _rooms(document, jobs, row_of, pods, shapes)
+    highest = highest_limits(document, limits)
+    of_number = {shape.number: shape for shape in shapes.shapes.values()}
+    above: dict[int, str] = {}
     found: dict[tuple[str, str], list[int]] = {}
     for name, counts in pods.items():
         row = row_of[name]
@@ -106,7 +120,12 @@ def unschedulable_jobs(document: Json, jobs: Jobs, vcjobs: Mapping[str, Json]) -
             found.setdefault(("no_node", queue), []).append(row)
         elif _fitting(queue, counts, rooms) < least:
             found.setdefault(("no_room", queue), []).append(row)
-    return tuple(_of_queue(jobs, rows, pods, rooms, cause) for (cause, _), rows in sorted(found.items()))
+        elif says := above_limit(counts, int(least), highest.get(queue, {}), of_number):
+            found.setdefault(("limit", queue), []).append(row)
+            above[row] = says
+    return tuple(
+        _of_queue(jobs, rows, pods, rooms, cause, above) for (cause, _), rows in sorted(found.items())
+    )
 
 
 def _fitting(queue: str, counts: Counter[int], rooms: Mapping[Kind, Room]) -> int:
@@ -130,11 +149,14 @@ def _of_queue(
     pods: Mapping[str, Counter[int]],
     rooms: Mapping[Kind, Room],
     cause: str,
+    above: Mapping[int, str],
 ) -> Unschedulable:
     since = jobs.there_from
     first = min(rows, key=lambda row: (since[row], jobs.names[row]))
     name, queue = jobs.names[first], jobs.queues[first]
-    if cause == "no_room":
+    if cause == "limit":
+        why = above[first]
+    elif cause == "no_room":
         fitting = _fitting(queue, pods[name], rooms)
         why = f"{fitting:,} of the {jobs.minimum[first]:,} pods that must run together fit."
     else:

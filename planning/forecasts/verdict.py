@@ -127,6 +127,7 @@ def _of_unschedulable(found: Unschedulable) -> Finding:
     jobs, whose = counted(found.jobs, "job"), agreed(found.jobs, "its", "their")
     why = {
         "no_node": f"{whose} pods fit no node, not even an empty one",
+        "limit": f"{agreed(found.jobs, 'it requests', 'they request')} more than the queue's capability",
         "no_room": f"too few of {whose} pods fit the nodes together, even if no others were there",
     }
     message = f"{jobs} of {found.queue} cannot start: {why[found.cause]}. For {found.job}, {found.nodes}"

@@ -94,6 +94,37 @@ def test_the_verdict_names_gangs_that_are_larger_than_the_cluster_also_of_waitin
     assert unpacked(packed(record)).unschedulable == record.unschedulable
 
 
+def test_the_verdict_names_jobs_that_request_more_than_their_queue_may_have() -> None:
+    limited = conf("enqueue, allocate", ["priority", "gang"], ["predicates", "capacity"])
+    job_of_4 = arriving(10, "large", [{}] * 4, 4, cpu=1)
+    elastic = arriving(20, "elastic", [{}] * 4, 2, cpu=1)
+    more: Object = {"at": 300, "replace": {"queues": [queue("a", capability={"cpu": 4})]}}
+
+    def found(*events: Object, of_conf: Object = limited, cpu: int = 3) -> Record:
+        document = scenario(
+            nodes=[node("n", cpu=8)],
+            queues=[queue("a", capability={"cpu": cpu})],
+            conf=of_conf,
+            replay={"period_seconds": 1, "horizon_seconds": 200, "events": list(events)},
+        )
+        return record_of(document, replay_document(document))
+
+    record = found(job_of_4, elastic)
+    assert record.jobs.started.tolist()[0] == 20, "elastic"
+    (one,) = record.unschedulable
+    assert (one.cause, one.job, one.nodes) == ("limit", "default/large", "4 cores of at most 3 cores.")
+    (finding,) = [one for one in verdict(record, {}) if one.kind == "unschedulable"]
+    assert finding.says.startswith(
+        "1 job of a cannot start: it requests more than the queue's capability. For"
+    )
+    assert unpacked(packed(record)).unschedulable == record.unschedulable
+    assert found(job_of_4, more).unschedulable == (one,), "the change is after the end"
+    more["at"] = 100
+    assert found(job_of_4, more).unschedulable == ()
+    assert found(job_of_4, cpu=4).unschedulable == ()
+    assert found(job_of_4, of_conf=CONF).unschedulable == (), "no plugin limits queues"
+
+
 def test_a_job_starts_without_pods_beyond_its_minimum() -> None:
     selects = {"nodeSelector": {"zone": "none"}}
     record = forecast(NODES, arriving(0, "elastic", [{}, selects], 1, cpu=1))
