@@ -79,29 +79,34 @@ def losses(record: Record) -> list[Loss]:
         rows.setdefault((jobs.queues[victim], preemptor_queue(record, row)), []).append(row)
     by_job = np.bincount(evictions.victims, weights=lost, minlength=len(jobs.names)) if len(lost) else 0.0
     left = np.where(jobs.lost - by_job > 1e-9, jobs.lost - by_job, 0.0)
-    for queue in sorted({jobs.queues[job] for job in np.flatnonzero(left)}):
+    otherwise: dict[str, list[int]] = {}
+    for job in np.flatnonzero(left).tolist():
+        otherwise.setdefault(jobs.queues[job], []).append(job)
+    for queue in sorted(otherwise):
         rows.setdefault((queue, ""), [])
-    found = [_loss(record, lost, left, queue, by, of_pair) for (queue, by), of_pair in rows.items()]
+    found = [
+        _loss(record, lost, left, queue, by, of_pair, [] if by else otherwise.get(queue, []))
+        for (queue, by), of_pair in rows.items()
+    ]
     return sorted(found, key=lambda loss: (-loss.pod_seconds, loss.queue, loss.by))
 
 
-def _loss(record: Record, lost: Floats, left: Floats, queue: str, by: str, rows: list[int]) -> Loss:
-    jobs = record.jobs
-    victims = record.evictions.victims[rows] if rows else np.empty(0, dtype=np.int64)
-    of_jobs = np.bincount(victims, weights=lost[rows] if rows else None, minlength=len(jobs.names)) * 1.0
-    if not by:
-        mine = np.array([name == queue for name in jobs.queues])
-        of_jobs = of_jobs + np.where(mine, left, 0.0)
+def _loss(
+    record: Record, lost: Floats, left: Floats, queue: str, by: str, rows: list[int], others: list[int]
+) -> Loss:
+    """Return what evictions of some rows lost, with what is `left` of some other jobs."""
+    owners = np.concatenate([record.evictions.victims[rows], np.array(others, dtype=np.int64)])
+    seconds = np.concatenate([lost[rows], left[others]])
     worst = max(rows, key=lambda row: (lost[row], -row), default=None)
     return Loss(
         queue=queue,
         by=by,
         evictions=len(rows),
-        pod_seconds=float(of_jobs.sum()),
+        pod_seconds=float(seconds.sum()),
         resource_seconds={
-            resource: seconds
-            for resource, sizes in sorted(jobs.sizes.items())
-            if (seconds := float((of_jobs * sizes).sum())) > 0
+            resource: amount
+            for resource, sizes in sorted(record.jobs.sizes.items())
+            if (amount := float((seconds * sizes[owners]).sum())) > 0
         },
         worst_at=None if worst is None else float(record.evictions.times[worst]),
     )
