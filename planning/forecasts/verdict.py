@@ -15,6 +15,7 @@ from planning.forecasts.record import Record
 from planning.forecasts.starvation import Starvation, starvations
 from planning.forecasts.steps import ratio
 from planning.forecasts.targets import TargetVerdict, target_verdicts
+from planning.forecasts.thrashing import Thrashing, thrashing
 from planning.forecasts.unschedulable import Unschedulable
 from planning.forecasts.usage import highest
 from planning.units import amount_text, percent, written
@@ -36,7 +37,7 @@ class Finding:
     Attributes
     ----------
     kind : str
-        `target`, `unschedulable`, `starvation`, `loop`, `lost`, `unstarted` or `utilisation`.
+        `target`, `unschedulable`, `starvation`, `thrashing`, `loop`, `lost`, `unstarted` or `utilisation`.
     tone : str
         Whether it is harm, safe, or neither.
     says : str
@@ -78,6 +79,7 @@ def verdict(
         *map(_of_target, target_verdicts(record, targets)),
         *map(_of_unschedulable, record.unschedulable),
         *map(_of_starvation, starved),
+        *([] if (again := thrashing(record)) is None else [_of_thrashing(again)]),
         *map(_of_loop, eviction_loops(record)),
         *_of_losses(losses(record)),
         *_of_unstarted(record),
@@ -148,6 +150,14 @@ def _of_starvation(found: Starvation) -> Finding:
         "lasts": found.lasts,
     }
     return Finding("starvation", "harm", message, found.at, found.queue, figures)
+
+
+def _of_thrashing(found: Thrashing) -> Finding:
+    message = (
+        f"The cluster thrashes: {found.again:,} of {_evictions(found.evictions)} are of jobs from which as"
+        f" many pods as they have were evicted before. The busiest minute has {_evictions(found.at_most)}."
+    )
+    return Finding("thrashing", "harm", message, found.at, figures=asdict(found))
 
 
 def _of_loop(found: EvictionLoop) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -279,6 +280,26 @@ def test_a_repeatedly_evicted_pod_is_a_loop_with_an_interval_and_a_cost() -> Non
     assert loop.lost_per_hour == pytest.approx(3600 / 31)
     (finding,) = [one for one in verdict(record, {}) if one.kind == "loop"]
     assert (finding.tone, finding.at, finding.queue) == ("harm", loop.begin, loop.queue)
+
+
+def test_a_cluster_that_evicts_the_same_jobs_again_and_again_thrashes() -> None:
+    record = record_of(document := storm_replay(0), replay_document(document))
+    rows, seen, again = eviction_rows(record), Counter[str](), 0
+    for row in rows:
+        again += seen[row.job] >= record.jobs.pods[record.jobs.names.index(row.job)]
+        seen[row.job] += 1
+    by_minute = Counter(row.t // 60 for row in rows)
+    (finding,) = [one for one in verdict(record, {}) if one.kind == "thrashing"]
+    figures = finding.figures
+    assert (figures["evictions"], figures["again"]) == (len(rows), again)
+    assert figures["at_most"] == max(by_minute.values()) == by_minute[figures["at"] // 60]
+    assert finding.says.startswith(f"The cluster thrashes: {again:,} of {len(rows):,} evictions are of jobs")
+
+
+def test_few_evictions_are_no_thrashing() -> None:
+    record = record_of(document := reclaiming_in_turns(1 / 6), replay_document(document))
+    assert record.jobs.evictions.sum() == 20
+    assert [one for one in verdict(record, {}) if one.kind == "thrashing"] == []
 
 
 def test_a_loop_that_was_interrupted_says_so() -> None:

@@ -30,7 +30,16 @@ class FindingSerializer(serializers.Serializer[Any]):
     """One sentence of the verdict, with the moment that shows it."""
 
     kind = serializers.ChoiceField(
-        choices=["target", "unschedulable", "starvation", "loop", "lost", "unstarted", "utilisation"]
+        choices=[
+            "target",
+            "unschedulable",
+            "starvation",
+            "thrashing",
+            "loop",
+            "lost",
+            "unstarted",
+            "utilisation",
+        ]
     )
     tone = serializers.ChoiceField(choices=["harm", "safe", "neutral"])
     says = serializers.CharField()
