@@ -24,14 +24,14 @@ class ApiToken(TokenAuthentication):
         return found
 
     def authenticate_credentials(self, token: bytes):  # type: ignore[no-untyped-def]
-        """Return the user of `token`; bytes that are not text are a wrong token, not an internal error."""
-        if not token.isascii():
+        """Return the user of `token`; bytes that are not text are a wrong token, not an internal error.
+
+        knox would delete the expired tokens of the account first, with a query in each call; `retention` does.
+        """
+        details = token_used(text=token.decode()) if token.isascii() else None
+        if details is None:
             raise AuthenticationFailed("Invalid token.")
-        user, known = super().authenticate_credentials(token)
-        scope = token_used(token=known)
-        if scope is None:
-            raise AuthenticationFailed("Invalid token.")
-        return user.acting(scope), known
+        return details.token.user.acting(Role(details.scope)), details.token
 
 
 class BrowserSession(SessionAuthentication):

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from knox.crypto import hash_token
 from knox.models import AuthToken
 
 from planner.accounts.models import Event, Role, TokenDetails, User
@@ -54,16 +55,21 @@ def token_revoke(*, user: User, details: TokenDetails) -> None:
     details.token.delete()
 
 
-def token_used(*, token: AuthToken) -> Role | None:
-    """Record the use of a token; return its scope. None: without a scope it may do nothing."""
+def token_used(*, text: str) -> TokenDetails | None:
+    """Record the use of a token; return its details with token and user.
+
+    None: the token is wrong, has expired, has no scope, without which it may do nothing, or its account is
+    disabled.
+    """
     now = timezone.now()
-    details = TokenDetails.objects.filter(token=token).first()
+    known = TokenDetails.objects.filter(token=hash_token(text), token__user__is_active=True)
+    details = known.exclude(token__expiry__lt=now).select_related("token__user").first()
     if details is None:
         return None
     stale = Q(last_used=None) | Q(last_used__lt=now - USED_AGAIN)
     if details.last_used is None or details.last_used < now - USED_AGAIN:
         TokenDetails.objects.filter(stale, pk=details.pk).update(last_used=now)
-    return Role(details.scope)
+    return details
 
 
 def _expiry(days: int | None, parent: AuthToken | None) -> datetime:

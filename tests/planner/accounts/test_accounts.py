@@ -1,12 +1,14 @@
 """Token scopes, invitations, log-in throttling, members and the workspace history."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 from knox.models import AuthToken
-from rest_framework.test import APIClient
+from rest_framework.request import Request
+from rest_framework.test import APIClient, APIRequestFactory
 
 from planner.accounts.models import Event, Invitation, Membership, Role, TokenDetails, User
 from planner.accounts.selectors.workspaces import events
@@ -19,6 +21,7 @@ from planner.accounts.services.invitations import (
 from planner.accounts.services.logins import BY_ADDRESS_AND_ACCOUNT
 from planner.accounts.services.members import member_change, member_remove, member_set
 from planner.accounts.services.tokens import token_make
+from planner.api.authentication import ApiToken
 from planner.errors import Invalid, RoleTooLow
 from tests import factories
 from tests.planner.pages import text_of
@@ -86,6 +89,24 @@ def test_an_expired_token_is_rejected(admin: User) -> None:
     client = token_client(admin, Role.VIEWER)
     AuthToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
     assert client.get("/api/v1/scenarios/").status_code == 401
+
+
+def test_a_token_of_a_disabled_account_is_rejected_and_its_use_not_recorded(admin: User) -> None:
+    client = token_client(admin, Role.VIEWER)
+    User.objects.update(is_active=False)
+    assert client.get("/api/v1/scenarios/").status_code == 401
+    assert TokenDetails.objects.get().last_used is None
+
+
+def test_one_query_finds_the_token_of_a_call_with_its_scope_and_account(
+    admin: User, django_assert_num_queries: Any
+) -> None:
+    _, text = token_make(user=admin, scope=Role.VIEWER)
+    TokenDetails.objects.update(last_used=timezone.now())
+    request = Request(APIRequestFactory().get("/", HTTP_AUTHORIZATION=f"Token {text}"))
+    with django_assert_num_queries(1):
+        user, token = ApiToken().authenticate(request)
+        assert (user.username, token.details.scope) == ("admin", "viewer")
 
 
 def test_the_last_use_of_a_token_is_recorded_once_a_minute(admin: User) -> None:
