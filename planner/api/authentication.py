@@ -26,7 +26,7 @@ class ApiToken(TokenAuthentication):
     def authenticate_credentials(self, token: bytes):  # type: ignore[no-untyped-def]
         """Return the user of `token`; bytes that are not text are a wrong token, not an internal error.
 
-        knox would delete the expired tokens of the account first, with a query in each call; `retention` does.
+        knox would delete the expired tokens of the account first, with another query; `retention` does.
         """
         details = token_used(text=token.decode()) if token.isascii() else None
         if details is None:
