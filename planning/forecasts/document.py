@@ -14,14 +14,8 @@ from planning.forecasts.changes import Timed, timed_changes
 from planning.forecasts.clock import HOUR, instant, spelled
 from planning.forecasts.eviction_notes import eviction_notes
 from planning.forecasts.limits import count_notes
-from planning.forecasts.run_times import (
-    RunTime,
-    notes_of,
-    run_times,
-    start_notes,
-    with_run_times,
-    with_starts,
-)
+from planning.forecasts.run_times import RunTime, notes_of, run_times, with_run_times
+from planning.forecasts.starts import start_notes, with_starts
 from planning.rows import Problem
 from traces import Trace, events_of
 from traces.events import NAMESPACE

@@ -7,7 +7,7 @@ long jobs keep most of a cluster's nodes. A draw by name is the same in all vari
 from __future__ import annotations
 
 import re
-from bisect import bisect_right, insort
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,11 +67,17 @@ class RunTime:
 
 
 class _Finished(NamedTuple):
-    """The run times of jobs that have ended, each list ascending."""
+    """The run times of jobs that have ended, each list ascending once it is sorted."""
 
     alike: dict[Alike, list[float]]
     of_queue: dict[str, list[float]]
     of_trace: dict[str, list[float]]
+
+    def sort(self) -> None:
+        """Sort all lists."""
+        for lists in self:
+            for times in lists.values():
+                times.sort()
 
     def like(self, group: Json, pods: Sequence[Json]) -> Iterator[tuple[str, Sequence[float]]]:
         """Yield the run times of jobs like one, and where they are from; the best first."""
@@ -99,7 +105,7 @@ def run_times(
     """
     groups, pods_of_all, jobs = (items(document.get(name)) for name in ("podgroups", "pods", "jobs"))
     members = members_of(pods_of_all)
-    finished = _Finished({}, {}, {name: sorted(times) for name, times in (of_trace or {}).items()})
+    finished = _Finished({}, {}, {name: [*times] for name, times in (of_trace or {}).items()})
     open_jobs = []
     there = {key_of(group) for group in groups} - past_jobs(document)
     for group in with_ended(groups, pods_of_all, jobs):
@@ -108,8 +114,9 @@ def run_times(
         if seconds is None and key_of(group) in there:
             open_jobs.append((group, pods))
         elif seconds is not None:
-            insort(finished.alike.setdefault(_alike(group, pods), []), seconds)
-            insort(finished.of_queue.setdefault(_queue(group), []), seconds)
+            finished.alike.setdefault(_alike(group, pods), []).append(seconds)
+            finished.of_queue.setdefault(_queue(group), []).append(seconds)
+    finished.sort()
     waiting = [(_group_of(job), ()) for job in jobs if not _has_group(job, document)]
     now = instant(clock_of(document))
     found = [
@@ -161,9 +168,10 @@ def _run_time(
     if _owner_kind(group, pods) in _SERVICES or any(map(_restarts_for_ever, pods)):
         return RunTime(job, queue, None, ENDLESS)
     for source, samples in finished.like(group, pods):
-        longer = samples[bisect_right(samples, so_far) :]
+        longer = range(bisect_right(samples, so_far), len(samples))
         if longer:
-            return RunTime(job, queue, one_of(longer, seed, job, "run time"), source, len(longer))
+            drawn = samples[one_of(longer, seed, job, "run time")]
+            return RunTime(job, queue, drawn, source, len(longer))
         if samples:
             return RunTime(job, queue, 2 * so_far, TWICE)
     if default < 2 * so_far:
@@ -215,41 +223,6 @@ def notes_of(found: Sequence[RunTime], default: float) -> list[str]:
         f"Assumed: {message[source]} of {counted(count, 'job')} of the snapshot."
         for source, count in sources_of(found).items()
         if source in message
-    ]
-
-
-def _lacks_start(pod: Json) -> bool:
-    """Return whether a running pod does not state when it started."""
-    status = pod.get("status") or {}
-    return bool(
-        status.get("phase") == "Running"
-        and not status.get("startTime")
-        and not pod["metadata"].get("deletionTimestamp")
-    )
-
-
-def with_starts(document: Json) -> Json:
-    """Return the document with the start of running pods that do not state it: its time.
-
-    So moments of the forecast know how long these pods have run.
-    """
-    time, pods = clock_of(document), items(document.get("pods"))
-    if not time or not any(map(_lacks_start, pods)):
-        return document
-    started = [
-        {**pod, "status": {**pod["status"], "startTime": time}} if _lacks_start(pod) else pod for pod in pods
-    ]
-    return {**document, "pods": started}
-
-
-def start_notes(document: Json) -> list[str]:
-    """Return how many running pods do not state when they started, as notes of a result."""
-    unknown = sum(map(_lacks_start, items(document.get("pods"))))
-    if not unknown:
-        return []
-    return [
-        f"Assumed: {counted(unknown, 'running pod')} of the snapshot without status.startTime started at the "
-        "beginning of the forecast; what such a pod had run before is in no lost run time."
     ]
 
 
