@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import manifests
+from planning.documents import clock_of
+from planning.forecasts.clock import instant
 from planning.forecasts.document import Times, forecast_with
 from planning.forecasts.moment import session_at
 from planning.forecasts.options import PLACE_FIRST
@@ -15,6 +17,9 @@ from scheduler_core.validate import Inspection
 from traces import Trace, Unreadable, read_trace
 
 Json = Mapping[str, Any]
+
+YEARS = range(1900, 9901)
+"""The years in which a forecast may begin; times before the year 1 and after 9999 cannot be written."""
 
 
 class NoForecast(Exception):
@@ -100,6 +105,11 @@ def document_under(
         document = manifests.resolve(dict(scenario))
     except manifests.Unreadable as error:
         raise NoForecast(f"The scheduler configuration cannot be read: {error}.") from None
+    begin = instant(clock_of(document))
+    if begin is not None and begin.year not in YEARS:
+        raise NoForecast(
+            f"The clock of the scenario is in the year {begin.year}, not {YEARS[0]} to {YEARS[-1]}."
+        )
     times, fitting = times_of(options), fitting or fitting_of(options)
     arrivals, problems = (shared or Shared()).arrivals(work, document, fitting, times)
     if not problems:

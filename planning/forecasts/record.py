@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import zip_longest
 from math import inf
 from typing import Any
 
@@ -232,7 +233,7 @@ def _queue_steps(held: Sequence[Span], capability: Mapping[str, Steps] | None, c
     found: dict[str, dict[str, Steps]] = {}
     ends = [
         span.end
-        for span, following in zip(held, [*held[1:], None], strict=True)
+        for span, following in zip_longest(held, held[1:])
         if (inf if following is None else following.begin) > span.end
     ]
     for figure in FIGURES:

@@ -127,7 +127,7 @@ class SkippedTurns:
 
 def _may_count(session: Session) -> bool:
     """Return whether a job of one pod may be pipelined by counting alone."""
-    if not (session.counts_pipelined and session.is_renewable):
+    if not (session.counts_pipelined and session.is_renewable and len(session.nodes)):
         return False
     votes = session.functions.of_kind(Point.JOB_PIPELINED, JobPipelinedFn)
     return GANG_ACTIONS.isdisjoint(session.conf.actions) and all(vote.keeps_whole_jobs for vote in votes)

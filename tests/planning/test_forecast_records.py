@@ -17,6 +17,7 @@ from scheduler_core import prepare
 from scheduler_core.replay import Replay, metrics, replay_document
 from scheduler_core.replay.spans import spans
 from scheduler_core.validate import Inspection
+from tests.builders import conf, node, pod, podgroup, scenario
 from tests.planning.forecasts import forecast
 from tests.scheduler_core.replays import storm_replay
 from tests.trials import trials
@@ -244,3 +245,16 @@ def test_a_total_is_the_sum_at_every_time(unit: float) -> None:
         ]
         wanted = sum(function.at(grid) for function in functions)
         np.testing.assert_allclose(total(functions).at(grid), wanted, rtol=0, atol=1e-12 if unit % 1 else 0)
+
+
+def test_a_queue_whose_only_job_ends_at_the_beginning_has_a_record() -> None:
+    document = scenario(
+        nodes=[node("n", cpu=4)],
+        podgroups=[podgroup("ending", annotations={"queuecast/run-seconds": "0"})],
+        pods=[pod("e", group="ending", cpu=1)],
+        conf=conf("enqueue, allocate", ["gang"], ["predicates", "proportion"]),
+        replay={"horizon_seconds": 10, "events": []},
+    )
+    record = record_of(document, replay_document(document))
+    assert record.jobs.finished.tolist() == [0]
+    assert record.steps("default", "allocated", "cpu").integral(0, record.end) == 0

@@ -14,7 +14,7 @@ from scheduler_core import Options, simulate_document
 from scheduler_core.replay import Replay, replay_document
 from scheduler_core.replay.records import LOGGED
 from scheduler_core.validate import Inspection
-from tests.builders import Object, conf, node, pod, podgroup, scenario
+from tests.builders import Object, conf, node, pod, podgroup, queue, scenario
 from tests.scheduler_core.replays import small_replay
 from tests.trials import trials
 
@@ -30,10 +30,17 @@ def bytes_of(result: Object) -> bytes:
     return json.dumps(result, sort_keys=True).encode()
 
 
-def run_job(seconds: float, *, name: str = "j", at: float = 0.0, count: int = 1, **facts: object) -> Object:
-    group = podgroup(
-        name, min_member=count, phase="Pending", annotations={"queuecast/run-seconds": str(seconds)}
-    )
+def run_job(
+    seconds: float,
+    *,
+    name: str = "j",
+    at: float = 0.0,
+    count: int = 1,
+    queue: str = "default",
+    **facts: object,
+) -> Object:
+    annotations = {"queuecast/run-seconds": str(seconds)}
+    group = podgroup(name, queue=queue, min_member=count, phase="Pending", annotations=annotations)
     members = [pod(f"{name}-{number}", group=name, cpu=1, **facts) for number in range(count)]
     return {"at": at, "create": {"podgroups": [group], "pods": members}}
 
@@ -75,6 +82,33 @@ def test_replay_ends_at_the_horizon() -> None:
     result = replay_document(one_node(run_job(1000), horizon=50))
     assert (result["sessions"], result["end_seconds"]) == (51, 50)
     assert result["jobs"]["default/j"]["finished"] is None
+
+
+def test_jobs_wait_in_a_cluster_without_nodes() -> None:
+    in_tree = ("capacity", {"enableHierarchy": True})
+    document = scenario(
+        queues=[
+            queue("a", parent="root", capability={"cpu": 5}),
+            queue("b", parent="root", capability={"cpu": 6}),
+            queue("below", parent="b", capability={"cpu": 4}),
+        ],
+        conf=conf(
+            "enqueue, allocate, reclaim, preempt, backfill",
+            ["priority", "gang", "conformance"],
+            ["drf", "predicates", in_tree, "nodeorder"],
+        ),
+        replay={
+            "period_seconds": 5,
+            "horizon_seconds": 600,
+            "events": [
+                run_job(1, name="first", at=0.5, queue="a"),
+                run_job(1, name="second", at=0.7, queue="below"),
+            ],
+        },
+    )
+    result = opened(document).run()
+    assert [job["started"] for job in result["jobs"].values()] == [None, None]
+    assert bytes_of(result) == bytes_of(opened(document, anew=True).run())
 
 
 def test_pod_of_a_deleted_node_restarts_and_loses_its_run_time() -> None:

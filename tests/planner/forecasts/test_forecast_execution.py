@@ -156,6 +156,14 @@ def test_a_scenario_that_cannot_be_replayed_fails_with_the_core_error() -> None:
     assert "many" in forecast.error
 
 
+@pytest.mark.parametrize("now", ["9999-12-31T23:59:00Z", "0001-01-01T00:00:00Z"])
+def test_a_clock_at_the_end_of_the_calendar_fails_with_the_reason(now: str) -> None:
+    document = {**factories.cluster(), "now": now}
+    forecast = do_work(factories.forecast(factories.scenario(document=document)))
+    year = int(now[:4])
+    assert forecast.error == f"The clock of the scenario is in the year {year}, not 1900 to 9900."
+
+
 def test_a_queued_forecast_is_cancelled_at_once() -> None:
     forecast = factories.forecast()
     assert work_cancel(work=forecast).state == "cancelled"
