@@ -15,7 +15,7 @@ from typing import Any
 from planner.work.subprocess_worker import Failed, Laps, report_found, report_progress, run_work, send
 from planning.documents import encoded
 from planning.forecasts.estimate import Pace, estimated
-from planning.forecasts.opening import NoForecast, Opened, cluster_at, opened
+from planning.forecasts.opening import NoForecast, Opened, cluster_at, opened, result_of
 from planning.forecasts.parts import parts_of, summary_of
 from planning.forecasts.record import record_of
 from planning.forecasts.seeds import SeedRow, seed_rows
@@ -70,7 +70,7 @@ def _forecast(given: Json, result_file: int, freeze_seconds: float) -> None:
     for seed in range(first, seeds + 1):
         going = _opened(given, frozen if seed == frozen.get("seed") else None, seed)
         watch.expect(going.document)
-        result = going.replay.run(watch.of(going.replay, seed, drawn))
+        result = result_of(going.replay, watch.of(going.replay, seed, drawn))
         drawn += seed_rows(record_of(going.document, result), seed)
         del going, result
         gc.unfreeze()
@@ -79,7 +79,7 @@ def _forecast(given: Json, result_file: int, freeze_seconds: float) -> None:
     going = _opened(given, frozen if frozen.get("seed") == 0 else None, 0)
     watch.expect(going.document)
     laps.lap("load_ms")
-    result = going.replay.run(watch.of(going.replay, 0, drawn))
+    result = result_of(going.replay, watch.of(going.replay, 0, drawn))
     laps.lap("replay_ms")
     report_progress(1.0, "summing up")
     gc.disable()

@@ -25,7 +25,7 @@ from planning.experiments.settings import moved_options, timed_moves
 from planning.experiments.space import Combination
 from planning.experiments.work import Work, seed_of
 from planning.forecasts.clock import seconds_until
-from planning.forecasts.opening import NoForecast, document_under, replay_of
+from planning.forecasts.opening import NoForecast, document_under, replay_of, result_of
 from planning.forecasts.record import Record, record_of
 from planning.forecasts.shared import Shared
 from scheduler_core.replay import Replay
@@ -187,7 +187,7 @@ class ForecastGrid(Grid):
             if family not in self._prefixes and (replay.next_time is None or replay.next_time >= until):
                 self._prefixes[family] = encoded(replay.freeze())
 
-        result = replay_of(document, shared=self._shared).run(watch)
+        result = result_of(replay_of(document, shared=self._shared), watch)
         while len(self._prefixes) > KEPT_PREFIXES:
             self._prefixes.popitem(last=False)
         return result

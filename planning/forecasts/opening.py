@@ -1,6 +1,7 @@
 """The start of a forecast: from a scenario, a trace and options, or from a frozen state."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ from planning.forecasts.moment import session_at
 from planning.forecasts.options import PLACE_FIRST
 from planning.forecasts.shared import Shared
 from planning.forecasts.workload import Fitting, drawn_from
+from scheduler_core.errors import InputError, SchedulerHang, SchedulerPanic
+from scheduler_core.failure import sentence_of
 from scheduler_core.replay import Replay
 from scheduler_core.validate import Inspection
 from traces import Trace, Unreadable, read_trace
@@ -58,6 +61,21 @@ def replay_of(document: Json, frozen: Json | None = None, shared: Shared | None 
     return Replay(document, inspection, frozen=frozen)
 
 
+def result_of(replay: Replay, watch: Callable[[Replay], None] | None = None) -> dict[str, Any]:
+    """Return the result of a replay, and call `watch` after each step. Raises NoForecast."""
+    with _failures_in_words():
+        return replay.run(watch)
+
+
+@contextmanager
+def _failures_in_words() -> Iterator[None]:
+    """Raise NoForecast where Volcano would crash or hang, as the error of a run says it."""
+    try:
+        yield
+    except (SchedulerPanic, SchedulerHang, InputError) as error:
+        raise NoForecast(f"{sentence_of(error)}.") from None
+
+
 def cluster_at(
     scenario: Json, workload: str, options: Json, time: float, frozen: Json | None = None
 ) -> dict[str, Any]:
@@ -69,9 +87,10 @@ def cluster_at(
     number = session_at(time, period)
     before = {**options, "until_seconds": max(number - 1, 0) * period}
     replay = opened(scenario, workload, before, frozen).replay
-    for _ in replay.steps() if number else ():
-        pass
-    return replay.moment(number * period)
+    with _failures_in_words():
+        for _ in replay.steps() if number else ():
+            pass
+        return replay.moment(number * period)
 
 
 def forecast_document(

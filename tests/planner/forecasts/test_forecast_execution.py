@@ -156,6 +156,18 @@ def test_a_scenario_that_cannot_be_replayed_fails_with_the_core_error() -> None:
     assert "many" in forecast.error
 
 
+def test_a_scenario_in_which_volcano_would_hang_fails_with_the_error_of_a_run() -> None:
+    document = factories.cluster()
+    for queue, parent in zip(document["queues"], ("waits", "busy"), strict=True):
+        queue["spec"]["parent"] = parent
+    document["queues"].append(factories.queue("free"))
+    scenario = factories.scenario(document=document)
+    forecast = do_work(factories.forecast(scenario, rest="free"))
+    run = do_work(factories.run(scenario))
+    assert "Volcano would hang here: queue waits is its own ancestor" in run.error
+    assert forecast.error == f"{run.error}."
+
+
 @pytest.mark.parametrize("now", ["9999-12-31T23:59:00Z", "0001-01-01T00:00:00Z"])
 def test_a_clock_at_the_end_of_the_calendar_fails_with_the_reason(now: str) -> None:
     document = {**factories.cluster(), "now": now}
