@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import Any
 
-from planning.documents import clock_of, items
+from planning.documents import items
 from planning.forecasts.absent_pods import absent_pods_notes
 from planning.forecasts.beginning import beginning_notes
 from planning.forecasts.changes import Timed, timed_changes
-from planning.forecasts.clock import HOUR, instant, spelled
+from planning.forecasts.clock import HOUR, spelled
 from planning.forecasts.eviction_notes import eviction_notes
 from planning.forecasts.limits import count_notes
 from planning.forecasts.run_times import RunTime, notes_of, run_times, with_run_times
@@ -231,22 +230,21 @@ def _beginning_notes(document: Json, arrivals: Arrivals) -> list[str]:
 def _with_running(document: Json, running: Sequence[Json]) -> Json:
     """Return a scenario with the jobs of a trace that run at the beginning: enqueued before it.
 
-    The first session places them.
+    The first session places them. Without creation time they are older than all others, and no waits count.
     """
     if not running:
         return document
-    begin = instant(clock_of(document))
-    parts: dict[str, list[Json]] = {kind: [*items(document.get(kind))] for kind in ("podgroups", "pods")}
-    for event in running:
-        made = begin + timedelta(seconds=float(event["at"])) if begin else None
-        stamp = {"creationTimestamp": f"{made:%Y-%m-%dT%H:%M:%SZ}"} if made else {}
-        for kind, listed in parts.items():
-            phase = {"status": {"phase": "Inqueue"}} if kind == "podgroups" else {}
-            listed += [
-                {**thing, "metadata": {**thing["metadata"], **stamp}, **phase}
-                for thing in event["create"][kind]
-            ]
-    return {**document, **parts}
+    groups = [
+        {**group, "status": {"phase": "Inqueue"}}
+        for event in running
+        for group in event["create"]["podgroups"]
+    ]
+    pods = [pod for event in running for pod in event["create"]["pods"]]
+    return {
+        **document,
+        "podgroups": [*items(document.get("podgroups")), *groups],
+        "pods": [*items(document.get("pods")), *pods],
+    }
 
 
 def _class_notes(document: Json, arrivals: Arrivals) -> list[str]:

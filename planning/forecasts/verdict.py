@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from planning.forecasts.backlog import Backlog, backlog_of, by_queue, queues_text
 from planning.forecasts.clock import spelled
 from planning.forecasts.loops import EvictionLoop, eviction_loops
 from planning.forecasts.losses import Loss, losses
@@ -27,7 +28,6 @@ Tone = Literal["harm", "safe", "neutral"]
 
 STARVES_AFTER = 600.0
 """The duration of a deficit, in seconds, from which the verdict mentions it."""
-MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class Finding:
     Attributes
     ----------
     kind : str
-        `target`, `unschedulable`, `starvation`, `thrashing`, `loop`, `lost`, `unstarted` or `utilisation`.
+        `target`, `unschedulable`, `starvation`, `thrashing`, `loop`, `lost`, `backlog`, `unstarted` or
+        `utilisation`.
     tone : str
         Whether it is harm, safe, or neither.
     says : str
@@ -82,6 +83,7 @@ def verdict(
         *([] if (again := thrashing(record)) is None else [_of_thrashing(again)]),
         *map(_of_loop, eviction_loops(record)),
         *_of_losses(losses(record)),
+        *_of_backlog(backlog_of(record)),
         *_of_unstarted(record),
         *_of_utilisation(record),
     ]
@@ -222,6 +224,11 @@ def gpu_hours(resource_seconds: Mapping[str, float]) -> float:
     return sum(amount for name, amount in resource_seconds.items() if name.endswith("/gpu")) / 1000 / 3600
 
 
+def _of_backlog(found: Backlog | None) -> Iterator[Finding]:
+    if found is not None:
+        yield Finding("backlog", "neutral", found.says, found.last_started, "", asdict(found))
+
+
 def _of_unstarted(record: Record) -> Iterator[Finding]:
     jobs = record.jobs
     waiting = (
@@ -232,19 +239,13 @@ def _of_unstarted(record: Record) -> Iterator[Finding]:
     )
     if not waiting.any():
         return
-    counts: dict[str, int] = {}
-    for row in np.flatnonzero(waiting).tolist():
-        counts[jobs.queues[row]] = counts.get(jobs.queues[row], 0) + 1
+    counts = by_queue(jobs.queues[row] for row in np.flatnonzero(waiting).tolist())
     since = jobs.there_from
     first = min(np.flatnonzero(waiting).tolist(), key=lambda row: (since[row], jobs.names[row]))
-    most = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-    named = ", ".join(f"{count:,} of {queue}" for queue, count in most[:MOST_NAMED])
-    others = len(most) - MOST_NAMED
-    more = f" and {others} other queue{'' if others == 1 else 's'}" if others > 0 else ""
     total = sum(counts.values())
     longest, is_known = record.end - float(since[first]), not np.isnan(jobs.submitted[first])
     message = (
-        f"{counted(total, 'job')} still {'waits' if total == 1 else 'wait'} at the end: {named}{more}."
+        f"{counted(total, 'job')} still {agreed(total, 'waits', 'wait')} at the end: {queues_text(counts)}."
         f" {jobs.names[first]} has waited longest, {'' if is_known else 'at least '}{spelled(longest)}."
     )
     figures = {"jobs": total, "by_queue": counts, "longest_seconds": longest, "job": jobs.names[first]}

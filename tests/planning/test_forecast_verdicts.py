@@ -354,8 +354,8 @@ def test_evictions_at_unequal_intervals_are_no_loop() -> None:
 def test_a_quiet_forecast_has_only_neutral_findings() -> None:
     found = verdict(sequential_jobs(10, 10), {})
     assert {finding.tone for finding in found} == {"neutral"}
-    assert [finding.kind for finding in found] == ["utilisation"]
-    assert "% of CPU" in found[0].says
+    assert [finding.kind for finding in found] == ["backlog", "utilisation"]
+    assert "% of CPU" in found[1].says
 
 
 def test_the_sentence_about_a_loop_states_its_cost_per_hour() -> None:

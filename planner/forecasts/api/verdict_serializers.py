@@ -37,6 +37,7 @@ class FindingSerializer(serializers.Serializer[Any]):
             "thrashing",
             "loop",
             "lost",
+            "backlog",
             "unstarted",
             "utilisation",
         ]

@@ -556,7 +556,7 @@ def test_jobs_that_run_when_the_window_begins_are_placed_first_if_chosen(
         rows = api.get(f"/api/v1/forecasts/{done.pk}/jobs/").json()["results"]
         jobs[chosen] = {row["job"]: row["submitted"] for row in rows if row["job"].startswith("trace/")}
     assert jobs[""] == {"trace/later": 100.0}
-    assert jobs["place_first"] == {"trace/later": 100.0, "trace/long": -3600.0}
+    assert jobs["place_first"] == {"trace/later": 100.0, "trace/long": None}
     body = {"trace": str(trace.pk), "window_begin_seconds": 3600.0, "running_jobs": "sometimes"}
     refused = api.post(f"/api/v1/scenarios/{scenario.pk}/forecasts/", body, format="json")
     assert (refused.status_code, "running_jobs" in refused.content.decode()) == (422, True)
