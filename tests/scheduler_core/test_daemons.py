@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -104,3 +105,24 @@ def test_pods_of_a_scenario_keep_their_names() -> None:
     named["metadata"]["name"] = "agent-new"
     result = simulate_document({**document, "pods": [*document["pods"], named]})
     assert "Added: 1 pod of DaemonSets" in " ".join(result["notes"])
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_replays_in_which_nodes_join_give_the_same_bytes_anew_and_from_a_frozen_state(steps: int) -> None:
+    joins = [
+        {
+            "at": at,
+            "create": {"nodes": [like_old(f"new-{at}"), node(f"large-{at}", cpu=4, labels={"pool": "c"})]},
+        }
+        for at in (3, 6)
+    ]
+    leaves: Object = {"at": 8, "delete": {"nodes": ["new-3"]}}
+    document = {**cluster(waiting=6), "replay": {"horizon_seconds": 12, "events": [*joins, leaves]}}
+    inspection = Inspection(document)
+    whole = Replay(document, inspection).run()
+    assert json.dumps(Replay(document, inspection, anew=True).run()) == json.dumps(whole)
+    replay = Replay(document, inspection)
+    for _, _ in zip(range(steps), replay.steps(), strict=False):
+        pass
+    frozen = json.loads(json.dumps(replay.freeze()))
+    assert json.dumps(Replay(document, inspection, frozen=frozen).run()) == json.dumps(whole)
