@@ -75,7 +75,14 @@ class Store:
         return self.folder / kind / f"{quote(name, safe='')}.json"
 
     def _read(self, path: Path) -> Json:
-        held: Json = (self._tried or {}).get(path) or json.loads(path.read_bytes())
+        if tried := (self._tried or {}).get(path):
+            return tried
+        try:
+            held = json.loads(path.read_bytes())
+        except ValueError:
+            held = None
+        if not isinstance(held, dict):
+            raise Refused(f"{path} is damaged. Restore it from a copy, or remove it.")
         return held
 
 

@@ -358,3 +358,13 @@ def test_a_snapshot_whose_name_has_a_dot_is_found_by_a_check(
     run_local(*check, "prod-1.15")
     run_local(*check, "nowhere.yaml", code=2)
     assert "nowhere.yaml: No such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", ["", '{"id": "base", "na', "[1]", "\xff"])
+def test_a_damaged_file_of_the_folder_is_named(
+    backend: Path, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    (backend / ".queuecast/scenarios/base.json").write_text(content, encoding="latin-1")
+    assert main(["queue", "list", "base", "--local"]) == 2
+    damaged = Path(".queuecast/scenarios/base.json")
+    assert f"{damaged} is damaged. Restore it from a copy, or remove it." in capsys.readouterr().err
