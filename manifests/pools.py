@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 HOSTNAME = "kubernetes.io/hostname"
+LIKE = "queuecast/like"
+"""The annotation of a copy, with the name of the original. The core gives copies pods of DaemonSets."""
 _OF_ITS_STATE = "node.kubernetes.io/"
 """The prefix of taints that Kubernetes sets while a node is cordoned, not ready or under pressure."""
 
@@ -16,8 +18,8 @@ def node_like(node: Mapping[str, Any], name: str) -> dict[str, Any]:
     labels = dict(metadata.get("labels") or {})
     if HOSTNAME in labels:
         labels[HOSTNAME] = name
-    kept = {"annotations": metadata["annotations"]} if metadata.get("annotations") else {}
-    twin["metadata"] = {"name": name, "labels": labels, **kept}
+    annotations = {LIKE: metadata["name"], **(metadata.get("annotations") or {})}
+    twin["metadata"] = {"name": name, "labels": labels, "annotations": annotations}
     taints = (twin.get("spec") or {}).get("taints") or []
     taints = [taint for taint in taints if not str(taint.get("key") or "").startswith(_OF_ITS_STATE)]
     twin["spec"] = {"taints": taints} if taints else {}

@@ -22,6 +22,7 @@ READ_ANNOTATIONS = (
     "queuecast/checkpoint-seconds",
     "queuecast/restore-seconds",
     "queuecast/independent-pods",
+    "queuecast/like",
 )
 """Annotations outside Volcano's domains that the scheduler or a replay reads."""
 VOLCANO = "volcano.sh"

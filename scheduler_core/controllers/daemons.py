@@ -1,7 +1,8 @@
-"""Pods that belong to their node, on nodes that have none yet: those of DaemonSets, and static ones.
+"""Pods that belong to their node, on nodes that are copies: those of DaemonSets, and static ones.
 
-A new node gets the pods of a node with the same labels and taints. The DaemonSets themselves are not part of
-a scenario, and their pods no longer say which nodes their template selects.
+A node that was copied (annotation `LIKE`) gets the pods of a node with the same labels and taints. The
+DaemonSets themselves are not part of a scenario, and their pods no longer say which nodes their template
+selects. All other nodes have the pods that the scenario gives them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from scheduler_core.model.workloads import NodePods
 
 Object = Mapping[str, Any]
 
+LIKE = "queuecast/like"
+"""The annotation of a copied node; its value is the name of the node that was copied."""
 ADDED = "Added: {n} pod{s} of DaemonSets on new nodes, like those of a node with the same labels and taints."
 _OF_ITS_STATE = "node.kubernetes.io/"
 """The prefix of taints that Kubernetes sets while a node is cordoned, not ready or under pressure."""
@@ -35,20 +38,22 @@ def pods_of_nodes(pods: Iterable[Object]) -> NodePods:
 def twins_of(
     nodes: Iterable[Object], equipped: NodePods, only: Collection[str] | None = None
 ) -> dict[str, str]:
-    """Return for each node without pods of DaemonSets an equal node that has some, if there is one.
+    """Return for each copied node without pods of DaemonSets an equal node that has some, if there is one.
 
     Of several the one with most of them, then the first by name. With `only`, for nodes of these names.
     """
-    if not equipped:
+    listed = list(nodes) if equipped else []
+    bare = {node["metadata"]["name"] for node in listed if _is_copy(node)} - equipped.keys()
+    if not bare:
         return {}
-    kinds = {node["metadata"]["name"]: _kind(node) for node in nodes}
+    kinds = {node["metadata"]["name"]: _kind(node) for node in listed}
     models: dict[Hashable, str] = {}
     for name in sorted(kinds.keys() & equipped.keys(), key=lambda name: (-len(equipped[name]), name)):
         models.setdefault(kinds[name], name)
     return {
         name: models[kind]
         for name, kind in kinds.items()
-        if name not in equipped and kind in models and (only is None or name in only)
+        if name in bare and kind in models and (only is None or name in only)
     }
 
 
@@ -68,6 +73,10 @@ def equip(twins: Mapping[str, str], equipped: NodePods, taken: Collection[str] =
     if made.pods:
         made.notes[ADDED] += len(made.pods)
     return made
+
+
+def _is_copy(node: Object) -> bool:
+    return LIKE in (node["metadata"].get("annotations") or ())
 
 
 def _kind(node: Object) -> Hashable:

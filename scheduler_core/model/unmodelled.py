@@ -95,8 +95,8 @@ def belongs_to_node(pod: Object) -> bool:
 
 
 DAEMONS = (
-    f"{NOT_MODELLED}DaemonSets on new nodes that differ from all others in labels or taints. Their pods take"
-    " up room on the other nodes, so that more fits a new node here than in the cluster:"
+    f"{NOT_MODELLED}DaemonSets on new nodes that are no copies of a node with their pods. These take up room"
+    " on the other nodes, so that more fits a new node here than in the cluster:"
 )
 
 

@@ -60,6 +60,15 @@ def test_a_node_like_another_has_room_for_no_more_pods_than_that_one() -> None:
     assert f"Added: 4 {note}" in result["notes"]
 
 
+def test_a_node_that_is_no_copy_has_the_pods_that_the_scenario_gives_it() -> None:
+    equal = like_old("new")
+    del equal["metadata"]["annotations"]
+    assert placed(simulate_document(cluster(equal))) == 2
+    joins = {"at": 5, "create": {"nodes": [equal]}}
+    replayed: Any = replay_document({**cluster(), "replay": {"horizon_seconds": 9, "events": [joins]}})
+    assert [len(entry["decisions"]) for entry in replayed["log"]][-1:] == [2]
+
+
 def test_a_node_with_other_labels_has_none() -> None:
     assert placed(simulate_document(cluster(node("new", cpu=4, labels={"pool": "c"})))) == 2
 

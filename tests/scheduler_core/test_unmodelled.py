@@ -164,7 +164,7 @@ def test_nodes_without_pods_of_daemonsets_are_noted_where_others_have_some() -> 
     [note] = [note for note in simulate_document(document)["notes"] if "DaemonSets" in note]
     assert note.endswith("more fits a new node here than in the cluster: node other has none.")
     assert not [note for note in simulate_document({**document, "pods": []})["notes"] if "DaemonSets" in note]
-    joins = {"at": 5, "create": {"nodes": [node("later", labels={"pool": "later"}), node("like-old")]}}
+    joins = {"at": 5, "create": {"nodes": [node("later", labels={"pool": "later"})]}}
     replayed = replay_document({**document, "replay": {"horizon_seconds": 9, "events": [joins]}})
     assert any(note.endswith("than in the cluster: node later has none.") for note in replayed["notes"])
 
