@@ -21,6 +21,7 @@ from scheduler_core.model.run_annotations import RUN_SECONDS
 from scheduler_core.replay import Replay, replay_document
 from scheduler_core.replay.metrics import quantile
 from scheduler_core.validate import Inspection
+from traces.kubernetes import key_of
 
 BEGINNINGS = ((12, 6), (21, 3))
 """The hour of the day from which the replay is continued, and for how many hours."""
@@ -58,7 +59,7 @@ def main() -> int:
         for assumed, seconds in _assumed(beginning):
             waits = _waits(beginning, seconds)
             real = real or waits
-            every = sorted(wait for of_queue in waits.values() for wait in of_queue)
+            every = [wait for of_queue in waits.values() for wait in of_queue]
             error = fmean(abs(_p95(waits[name]) - _p95(real[name])) for name in real)
             print(f"| {hour}:00 | {assumed} | {fmean(every):.0f} | {_p95(every):.0f} | {error:.0f} |")
     return 0
@@ -69,13 +70,10 @@ def _beginning(day: Document, begin: float, seconds: float) -> Beginning:
     real, queue = {}, {}
     for event in events:
         group, pod = event["create"]["podgroups"][0], event["create"]["pods"][0]
-        key = _key(group)
+        key = key_of(group)
         queue[key] = group["spec"]["queue"]
-        annotations = {
-            **(pod["metadata"].get("annotations") or {}),
-            **(group["metadata"].get("annotations") or {}),
-        }
-        real[key] = float(annotations[RUN_SECONDS])
+        given = {**_annotations(pod), **_annotations(group)}
+        real[key] = float(given[RUN_SECONDS])
     replay = Replay(day, Inspection(day))
     for _ in replay.steps():
         if replay.next_time is None or replay.next_time > begin:
@@ -85,7 +83,7 @@ def _beginning(day: Document, begin: float, seconds: float) -> Beginning:
         if record.finished is not None:
             ended[queue[key]].append(real.pop(key))
     moment = replay.moment(begin)
-    there = {_key(group) for group in moment["podgroups"]}
+    there = {key_of(group) for group in moment["podgroups"]}
     later = [
         {**event, "at": event["at"] - begin} for event in events if begin < event["at"] <= begin + seconds
     ]
@@ -132,15 +130,11 @@ def _waits(beginning: Beginning, seconds: Mapping[str, float]) -> Waits:
         if key not in beginning.real:
             started = end if record["started"] is None else record["started"]
             waits[record["queue"]].append(started - record["submitted"])
-    return {name: sorted(found) for name, found in waits.items()}
+    return waits
 
 
 def _p95(waits: list[float]) -> float:
     return quantile(sorted(waits), 0.95)
-
-
-def _key(group: Document) -> str:
-    return f"{group['metadata']['namespace']}/{group['metadata']['name']}"
 
 
 def _annotations(thing: Document) -> Mapping[str, str]:

@@ -21,6 +21,7 @@ from typing import Any
 
 from benchmarks.bench_forecast import ROW, line_of
 from benchmarks.bench_replay import DAY, TOOL
+from planning.collecting import collected_seldom
 from planning.experiments.definition import grid_of
 from planning.experiments.figures import Figure
 from planning.experiments.forecast_cells import ForecastGrid
@@ -116,4 +117,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with collected_seldom():  # as in the processes that measure cells
+        sys.exit(main())

@@ -65,11 +65,12 @@ class Simulation:
             termination_cycles=int(document.get("termination_cycles") or 0),
             cycle_seconds=float(document.get("cycle_seconds") or 1),
         )
+        work = admission.workloads
         self.notes = [
-            *admission.workloads.unmodelled,
+            *work.unmodelled,
             *queue_notes(admission.items("queues")),
             *quota_notes(admission.items("jobs"), admission.items("resourcequotas")),
-            *daemon_notes(bare_nodes(admission.items("nodes"), admission.workloads.of_nodes)),
+            *daemon_notes(bare_nodes(admission.items("nodes"), work.of_nodes, work.twins)),
             *plugin_notes(self.conf),
             *crash_notes(self.conf),
             *release_notes(document),

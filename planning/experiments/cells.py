@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from planning.collecting import collected_seldom
 from planning.experiments.figures import PARTS_OF_1, Figure
 from planning.experiments.levels import Setting
 from planning.experiments.openings import Openings
@@ -133,12 +132,11 @@ class Grid(Space):
 
     def _measured(self, parts: Json, figures: Sequence[Figure]) -> tuple[tuple[float, ...], str]:
         """Return the figures of a simulation, and its error."""
-        with collected_seldom():
-            shows = frozenset[str]().union(*(figure.reads for figure in figures))
-            options = Options(explain=False, reuse=self._reuse, shows=shows)
-            result = self._prepared.simulate(parts, options)
-            error = str(result.get("error") or "")
-            return () if error else tuple(float(figure.of(result)) for figure in figures), error
+        shows = frozenset[str]().union(*(figure.reads for figure in figures))
+        options = Options(explain=False, reuse=self._reuse, shows=shows)
+        result = self._prepared.simulate(parts, options)
+        error = str(result.get("error") or "")
+        return () if error else tuple(float(figure.of(result)) for figure in figures), error
 
 
 def front(cells: Sequence[Cell], directions: Sequence[int]) -> list[Cell]:

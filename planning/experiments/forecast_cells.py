@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from statistics import fmean, mean
 from typing import Any
 
-from planning.collecting import collected_seldom
 from planning.documents import encoded
 from planning.experiments.cells import Cell, Grid
 from planning.experiments.figures import Figure
@@ -110,10 +109,9 @@ class ForecastGrid(Grid):
         """
         options = self._options(combination, seed)
         scenario, trace = self.changed(combination), self._drawn(seed)[1]
-        with collected_seldom():
-            document, _ = document_under(scenario, trace, options, shared=self._shared)
-            result = self._replayed(document, *self._family(combination, seed))
-            return record_of(document, result, jobs_only=jobs_only)
+        document, _ = document_under(scenario, trace, options, shared=self._shared)
+        result = self._replayed(document, *self._family(combination, seed))
+        return record_of(document, result, jobs_only=jobs_only)
 
     def _options(self, combination: Combination, seed: int | None) -> dict[str, Any]:
         levels = self.chosen(combination)

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planning.documents import items
+from planning.forecasts.estimate import EVICTING
 from planning.forecasts.run_times import RunTime
-from scheduler_core.lint.tiers import EVICTING
 from scheduler_core.model.run_annotations import CHECKPOINT_SECONDS
 from traces.kubernetes import key_of, owning_jobs
 
@@ -38,7 +38,7 @@ def eviction_notes(document: Json, known: Sequence[RunTime]) -> list[str]:
 
 def _evicts(conf: Any) -> bool:
     actions = conf.get("actions") if isinstance(conf, Mapping) else None
-    return bool({*re.split(r"[,\s]+", str(actions or ""))} & {*EVICTING, "shuffle"})
+    return not EVICTING.isdisjoint(re.split(r"[,\s]+", str(actions or "")))
 
 
 def _checkpoint_notes(document: Json) -> list[str]:

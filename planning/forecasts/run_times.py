@@ -117,7 +117,8 @@ def run_times(
             finished.alike.setdefault(_alike(group, pods), []).append(seconds)
             finished.of_queue.setdefault(_queue(group), []).append(seconds)
     finished.sort()
-    waiting = [(_group_of(job), ()) for job in jobs if not _has_group(job, document)]
+    grouped = {job for group in groups for job in owning_jobs(group)}
+    waiting = [(_group_of(job), ()) for job in jobs if not has_ended(job) and key_of(job) not in grouped]
     now = instant(clock_of(document))
     found = [
         _run_time(group, pods, finished, default, _seconds_so_far(pods, now), seed)
@@ -133,12 +134,6 @@ def _seconds_so_far(pods: Iterable[Json], now: datetime | None) -> float:
         instant(str(status.get("startTime") or "")) for status in statuses if status.get("phase") == "Running"
     ]
     return max(((now - start).total_seconds() for start in starts if now and start), default=0.0)
-
-
-def _has_group(job: Json, document: Json) -> bool:
-    """Return whether a Job has or had a PodGroup: a finished Job needs no run time."""
-    key = key_of(job)
-    return has_ended(job) or any(key in owning_jobs(group) for group in items(document.get("podgroups")))
 
 
 def _group_of(job: Json) -> dict[str, Any]:

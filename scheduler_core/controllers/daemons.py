@@ -57,11 +57,10 @@ def twins_of(
     }
 
 
-def bare_nodes(nodes: Iterable[Object], equipped: NodePods) -> set[str]:
+def bare_nodes(nodes: Iterable[Object], equipped: NodePods, twins: Mapping[str, str]) -> set[str]:
     """Return the nodes that have and get no pods of DaemonSets, in a cluster in which others have some."""
-    listed = list(nodes) if equipped else []
-    named = {node["metadata"]["name"] for node in listed}
-    return named - equipped.keys() - twins_of(listed, equipped).keys()
+    named = {node["metadata"]["name"] for node in nodes} if equipped else set()
+    return named - equipped.keys() - twins.keys()
 
 
 def equip(twins: Mapping[str, str], equipped: NodePods, taken: Collection[str] = ()) -> Made:

@@ -29,7 +29,7 @@ class Workloads:
     of_nodes : mapping
         The pods of the scenario that belong to their node, for each node with a pod of a DaemonSet.
     twins : mapping
-        For each other node an equal one, like whose pods it got its own.
+        For each copied node without such pods an equal one, like whose pods it got its own.
 
     """
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scheduler_core.admission import Admission
-from scheduler_core.controllers import bare_nodes, pods_of_nodes
+from scheduler_core.controllers import bare_nodes, pods_of_nodes, twins_of
 from scheduler_core.controllers.made import QUEUE_NAME
 from scheduler_core.model.unmodelled import NOT_MODELLED, daemon_notes
 from scheduler_core.replay.records import Records
@@ -33,8 +33,8 @@ def _daemon_notes(document: Object, events: Iterable[Object]) -> list[str]:
     """Return a note on nodes that join without pods of DaemonSets."""
     equipped = pods_of_nodes(Admission.listed(document, "pods"))
     joining = [node for event in events for node in (event.get("create") or {}).get("nodes") or ()]
-    nodes = [*Admission.listed(document, "nodes"), *joining]
-    return daemon_notes(bare_nodes(nodes, equipped) & {node["metadata"]["name"] for node in joining})
+    twins = twins_of([*Admission.listed(document, "nodes"), *joining], equipped)
+    return daemon_notes(bare_nodes(joining, equipped, twins))
 
 
 def replay_notes(document: Object, records: Records) -> list[str]:
