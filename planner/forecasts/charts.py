@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from planning.forecasts.clock import spelled
-from planning.forecasts.figures import Curve, EvictionRow
+from planning.forecasts.curves import Curve
+from planning.forecasts.figures import EvictionRow
 from planning.units import Scale, resource_label, scale_of
 
 HOUR = 3600.0
@@ -102,8 +103,8 @@ def _peak(curves: Sequence[Curve], figures: Collection[str]) -> float:
 
 
 def stacked_figure(
-    curves: Sequence[Curve],
-    use: Sequence[Curve],
+    stack: Sequence[Curve],
+    capacity: Curve,
     resource: str,
     shown: Sequence[float],
     numbers: Mapping[str, int],
@@ -111,36 +112,30 @@ def stacked_figure(
 ) -> Figure:
     """Return the allocated amounts of the first queues by number, stacked, below the capacity of the nodes.
 
-    The others are one band, together with `hidden` queues that have no curve.
+    The others are one band, together with `hidden` queues that have no curve. `stack` has
+    all queues together, then each queue, at the same times.
     """
-    everything, capacity = use
     scale = scale_of(resource, max(capacity.values, default=0))
-    allocated = [curve for curve in curves if curve.figure == "allocated" and any(curve.values)]
-    grid = np.unique(np.concatenate([np.asarray(curve.t) for curve in (everything, *allocated)]))
-    sampled = {curve.queue: np.asarray(_sampled(curve, grid, scale.size)) for curve in allocated}
-    largest = sorted(sampled, key=numbers.__getitem__)[:OWN]
-    bands = {queue: sampled[queue] for queue in sampled if queue in largest}
-    if others := hidden + len(sampled) - len(bands):
-        rest = np.asarray(_sampled(everything, grid, scale.size)) - sum(bands.values())
-        bands[f"{others} other queues"] = np.maximum(rest, 0.0)
+    everything, *allocated = ([scale.number(value) for value in curve.values] for curve in stack)
+    amounts = dict(zip((curve.queue for curve in stack[1:]), allocated, strict=True))
+    amounts = {queue: values for queue, values in amounts.items() if any(values)}
+    largest = sorted(amounts, key=numbers.__getitem__)[:OWN]
+    bands = {queue: values for queue, values in amounts.items() if queue in largest}
+    if others := hidden + len(amounts) - len(bands):
+        rest = np.asarray(everything) - sum(np.asarray(values) for values in bands.values())
+        bands[f"{others} other queues"] = np.maximum(rest, 0.0).tolist()
     data = [
         {
-            **_line(grid.tolist(), queue, amounts.tolist(), shown),
+            **_line(stack[0].t, queue, values, shown),
             "stackgroup": "all",
             "meta": colour_of(numbers[queue]) if queue in largest else "queue-rest",
             "hovertemplate": f"{queue}: %{{y:,.4~f}} {scale.many}<extra></extra>",
         }
-        for queue, amounts in bands.items()
+        for queue, values in bands.items()
     ]
     offered = [scale.number(value) for value in capacity.values]
     data.append({**_line(capacity.t, "Offered by the nodes", offered, shown), "meta": "capability"})
     return {"data": data, "layout": layout_over_time(shown, 320, yaxis={"title": {"text": scale.many}})}
-
-
-def _sampled(curve: Curve, grid: Any, size: float) -> list[float]:
-    places = np.searchsorted(np.asarray(curve.t), grid, side="right")
-    found: list[float] = (np.append(0.0, np.asarray(curve.values))[places] / size).tolist()
-    return found
 
 
 def waiting_figure(curves: Sequence[Curve], shown: Sequence[float], numbers: Mapping[str, int]) -> Figure:
@@ -158,34 +153,28 @@ def waiting_figure(curves: Sequence[Curve], shown: Sequence[float], numbers: Map
     return {"data": data, "layout": layout_over_time(shown, 280, yaxis=axis)}
 
 
-def use_figure(of_resource: Mapping[str, Sequence[Curve]], shown: Sequence[float]) -> Figure:
-    """Return the allocated fraction of the nodes' capacity, by resource."""
-    data = []
-    for number, (resource, use) in enumerate(of_resource.items()):
-        allocated, capacity = use
-        grid = np.unique(np.concatenate([np.asarray(allocated.t), np.asarray(capacity.t)]))
-        offered = np.asarray(_sampled(capacity, grid, 1.0))
-        had = np.asarray(_sampled(allocated, grid, 1.0))
-        part = 100 * np.divide(had, offered, out=np.zeros_like(had), where=offered > 0)
-        line = _line(grid.tolist(), resource_label(resource), part.round(3).tolist(), shown)
-        data.append({**line, "meta": colour_of(number)})
-    axis = {"title": {"text": "Allocated, in %"}, "range": [0, 105]}
-    return {"data": data, "layout": layout_over_time(shown, 260, yaxis=axis)}
+def use_figure(of_resource: Mapping[str, Curve], shown: Sequence[float]) -> Figure:
+    """Return the allocated part of what the nodes offer, by resource."""
+    return _parts_figure(of_resource, shown, "Allocated", "of what the nodes offer")
 
 
 def fragmentation_figure(of_resource: Mapping[str, Curve], shown: Sequence[float]) -> Figure:
-    """Return the fragmented fraction of the free resources, by resource."""
+    """Return the fragmented part of the free resources, by resource."""
+    return _parts_figure(of_resource, shown, "Fragmented", "of what is free")
+
+
+def _parts_figure(of_resource: Mapping[str, Curve], shown: Sequence[float], what: str, whole: str) -> Figure:
     data = [
         {
             **_line(
                 curve.t, resource_label(resource), [round(100 * value, 3) for value in curve.values], shown
             ),
             "meta": colour_of(number),
-            "hovertemplate": f"{resource_label(resource)}: %{{y:.1f}} % of what is free<extra></extra>",
+            "hovertemplate": f"{resource_label(resource)}: %{{y:.1f}} % {whole}<extra></extra>",
         }
         for number, (resource, curve) in enumerate(of_resource.items())
     ]
-    axis = {"title": {"text": "Fragmented, in %"}, "range": [0, 105]}
+    axis = {"title": {"text": f"{what}, in %"}, "range": [0, 105]}
     return {"data": data, "layout": layout_over_time(shown, 260, yaxis=axis)}
 
 

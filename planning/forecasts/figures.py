@@ -9,12 +9,9 @@ from math import isnan
 import numpy as np
 
 from planning.forecasts.jobs import NO_JOB
-from planning.forecasts.record import FIGURES, Record
+from planning.forecasts.record import Record
 from planning.forecasts.steps import Floats, Ints, Steps, counted_intervals
 from planning.forecasts.targets import TargetVerdict, submitted_in_time, target_verdicts, waits_of
-
-POINTS = 250
-"""How many intervals of a window keep their peaks, as many as a chart can show."""
 
 
 @dataclass(frozen=True)
@@ -89,16 +86,6 @@ class FlowRow:
     ran_seconds: float
     first: float
     last: float
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A figure of a queue, or of all, in a window: the times where it changes, its values from there."""
-
-    queue: str
-    figure: str
-    t: list[float]
-    values: list[float]
 
 
 def _known(value: float) -> float | None:
@@ -225,51 +212,3 @@ def flow_rows(rows: Sequence[EvictionRow]) -> list[FlowRow]:
         for (queue, for_queue), found in between.items()
     ]
     return sorted(flows, key=lambda flow: (-flow.evictions, flow.queue, flow.for_queue))
-
-
-def window_of(record: Record, begin: float, end: float) -> tuple[float, float] | None:
-    """Return the part of a window that the forecast covers, in seconds; None if it covers none of it."""
-    end = min(end, record.end)
-    return (begin, end) if 0.0 <= begin < end else None
-
-
-def curves(
-    record: Record, resource: str, begin: float, end: float, queues: Sequence[str] | None = None
-) -> list[Curve]:
-    """Return deserved, allocated and request of queues in a window, with every peak."""
-    shown = record.leaves if queues is None else queues
-    return [
-        _curve(queue, figure, record.steps(queue, figure, resource), begin, end)
-        for queue in shown
-        for figure in FIGURES
-    ]
-
-
-def waiting_curves(record: Record, begin: float, end: float, queues: Sequence[str]) -> list[Curve]:
-    """Return the number of waiting jobs of queues in a window."""
-    return [_curve(queue, "waiting", waiting(record, queue), begin, end) for queue in queues]
-
-
-def use_curves(record: Record, resource: str, begin: float, end: float) -> list[Curve]:
-    """Return the allocated resources of all queues and the capacity of the nodes, in a window."""
-    return [
-        _curve("", "allocated", record.allocated(resource), begin, end),
-        _curve("", "capacity", record.capacity(resource), begin, end),
-    ]
-
-
-def room_curves(record: Record, resource: str, begin: float, end: float) -> list[Curve]:
-    """Return the free amount of a resource in a window, and how much of it is fragmented.
-
-    None where no pod requests the resource, or the forecast is of an older release.
-    """
-    room = record.rooms.get(resource)
-    if room is None:
-        return []
-    amounts = {"free": room.free, "fragmented": room.fragmented, "fragmented_part": room.part}
-    return [_curve("", figure, steps, begin, end) for figure, steps in amounts.items()]
-
-
-def _curve(queue: str, figure: str, steps: Steps, begin: float, end: float) -> Curve:
-    thin = steps.thinned(begin, end, POINTS)
-    return Curve(queue, figure, thin.times.tolist(), thin.values.tolist())

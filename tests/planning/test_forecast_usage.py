@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from planning.forecasts.curves import room_curves
 from planning.forecasts.demand import Request
-from planning.forecasts.figures import room_curves
 from planning.forecasts.fragmentation import rooms_of
 from planning.forecasts.machines import pools_of
 from planning.forecasts.record import Record, record_of

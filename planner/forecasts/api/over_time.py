@@ -16,14 +16,8 @@ from planner.api.schema import answers, paged
 from planner.forecasts.api.forecasts import OF_LISTS, PAGE, PAGE_SIZE, QUEUE, ForecastTable
 from planner.forecasts.api.serializers import EvictionRowSerializer, SeriesSerializer
 from planner.forecasts.selectors.forecasts import record_of
-from planning.forecasts.figures import (
-    curves,
-    eviction_rows,
-    room_curves,
-    use_curves,
-    waiting_curves,
-    window_of,
-)
+from planning.forecasts.curves import curves, room_curves, use_curves, waiting_curves, window_of
+from planning.forecasts.figures import eviction_rows
 from planning.forecasts.record import Record
 from planning.suggestions import meant
 

@@ -21,17 +21,17 @@ from planner.web.views.listing import Listing
 from planning.experiments.remedies import goals_of
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.costs import Costs, Prices, costs
-from planning.forecasts.figures import (
+from planning.forecasts.curves import (
     Curve,
-    EvictionRow,
     curves,
-    eviction_rows,
+    part_curve,
     room_curves,
-    started_waits,
+    stack_curves,
     use_curves,
     waiting_curves,
     window_of,
 )
+from planning.forecasts.figures import EvictionRow, eviction_rows, started_waits
 from planning.forecasts.record import Record
 from planning.forecasts.steps import Floats
 from planning.forecasts.typed_changes import Timeline, timeline
@@ -199,9 +199,8 @@ class ForecastPage:
         """The figures over time, by their place on the page."""
         begin, end = self.window
         shown = charts.window(begin, end)
-        use = use_curves(self.record, self.resource, begin, end)
         of_resource = {
-            name: use_curves(self.record, name, begin, end) for name in self.resources if name != "pods"
+            name: part_curve(self.record, name, begin, end) for name in self.resources if name != "pods"
         }
         fragmented = {
             name: curve
@@ -212,7 +211,12 @@ class ForecastPage:
         return {
             "queues": charts.queues_figure(self.curves, self.resource, shown),
             "stacked": charts.stacked_figure(
-                self.curves, use, self.resource, shown, self.numbers, self.hidden
+                stack_curves(self.record, self.resource, begin, end, self.queues),
+                use_curves(self.record, self.resource, begin, end)[1],
+                self.resource,
+                shown,
+                self.numbers,
+                self.hidden,
             ),
             "waiting": charts.waiting_figure(
                 waiting_curves(self.record, begin, end, self.queues), shown, self.numbers

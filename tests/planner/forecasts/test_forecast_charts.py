@@ -7,7 +7,7 @@ import pytest
 
 from planner.forecasts.charts import OWN, queues_figure, stacked_figure, waiting_figure
 from planner.forecasts.wait_charts import cdf_figure, waits_figure
-from planning.forecasts.figures import Curve
+from planning.forecasts.curves import Curve
 
 END = 7200.0
 SHOWN = (0.0, END / 3600)
@@ -23,13 +23,13 @@ def test_a_curve_keeps_its_last_value_until_the_end_of_the_window() -> None:
 
 
 def test_the_stacked_chart_groups_the_smallest_queues_and_keeps_the_total() -> None:
-    curves = [allocated(number, number + 1) for number in range(12)]
-    use = [
+    stack = [
         Curve("", "allocated", [0.0, 60.0, END], [0.0, 100_000.0, 0.0]),
-        Curve("", "capacity", [0.0], [200_000.0]),
+        *(allocated(number, number + 1) for number in range(12)),
     ]
+    capacity = Curve("", "capacity", [0.0], [200_000.0])
     largest_first = {f"q{11 - number:02}": number for number in range(12)}
-    *bands, offered = stacked_figure(curves, use, "cpu", SHOWN, largest_first, hidden=4)["data"]
+    *bands, offered = stacked_figure(stack, capacity, "cpu", SHOWN, largest_first, hidden=4)["data"]
     assert [band["name"] for band in bands] == [*(f"q{n:02}" for n in range(12 - OWN, 12)), "9 other queues"]
     assert sum(band["y"][-1] for band in bands) == pytest.approx(100.0)
     assert (offered["x"], offered["y"]) == ([0.0, 2.0], [200.0, 200.0])
@@ -38,10 +38,10 @@ def test_the_stacked_chart_groups_the_smallest_queues_and_keeps_the_total() -> N
 def test_a_queue_has_one_colour_in_all_figures() -> None:
     numbers = {"b": 0, "a": 1, "c": 9}
     curves = [Curve(queue, "allocated", [0.0, END], [1000.0, 0.0]) for queue in "abc"]
-    use = [curves[0], Curve("", "capacity", [0.0], [9000.0])]
+    capacity = Curve("", "capacity", [0.0], [9000.0])
     waits = {queue: np.array([1.0, 2.0]) for queue in "abc"}
     figures = [
-        stacked_figure(curves, use, "cpu", SHOWN, numbers)["data"][:3],
+        stacked_figure([curves[0], *curves], capacity, "cpu", SHOWN, numbers)["data"][:3],
         waiting_figure(curves, SHOWN, numbers)["data"],
         waits_figure(waits, numbers)["data"],
         cdf_figure(waits, numbers)["data"],
