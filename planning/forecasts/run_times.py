@@ -205,19 +205,18 @@ def sources_of(found: Iterable[RunTime]) -> dict[str, int]:
 
 def notes_of(found: Sequence[RunTime], default: float) -> list[str]:
     """Return the assumptions about run times, as notes of a result."""
-    drawn = "drawn from those that ran longer than the job has so far, as run time"
-    message = {
-        ALIKE: f"the run time of a finished job like it, {drawn}",
-        QUEUE: f"the run time of a finished job of the same queue, {drawn}",
-        TRACE: f"the run time of a job of the trace in the same queue, {drawn}",
-        TWICE: "twice what they have run so far as run time",
-        DEFAULT: f"{spelled(default)} as run time",
-        ENDLESS: "no end, as Deployments, StatefulSets, DaemonSets and pods that always restart have none,",
+    assumed = {
+        ALIKE: "run times drawn from those of finished jobs like them",
+        QUEUE: "run times drawn from those of finished jobs of the same queue",
+        TRACE: "run times drawn from those of the trace's jobs in the same queue",
+        TWICE: "twice what the job has run so far",
+        DEFAULT: f"a run time of {spelled(default)}",
+        ENDLESS: "no end, as Deployments, StatefulSets, DaemonSets and pods that always restart have none",
     }
     return [
-        f"Assumed: {message[source]} of {counted(count, 'job')} of the snapshot."
+        f"Assumed for {counted(count, 'job')} of the snapshot: {assumed[source]}."
         for source, count in sources_of(found).items()
-        if source in message
+        if source in assumed
     ]
 
 

@@ -271,11 +271,8 @@ def test_without_finished_jobs_the_trace_says_how_long_jobs_run() -> None:
         "default/lone": (3600, "default", 0),
         "default/old": (7200, "trace", 1),
     }
-    note = (
-        "Assumed: the run time of a job of the trace in the same queue, drawn from those that ran longer "
-        "than the job has so far, as run time of 2 jobs of the snapshot."
-    )
-    assert note in made.notes
+    jobs = "Assumed for 2 jobs of the snapshot"
+    assert f"{jobs}: run times drawn from those of the trace's jobs in the same queue." in made.notes
 
 
 def started(name: str, at: str) -> list[Object]:
@@ -309,7 +306,8 @@ def test_a_job_that_has_run_for_days_does_not_end_at_the_beginning() -> None:
     made, _ = forecast_of(document, Trace(()), Times(horizon=3 * 86400))
     ended = {job: entry["finished"] for job, entry in replay_document(made.document)["jobs"].items()}
     assert ended == {"default/old": 2 * 86400, "default/new": 3540}
-    assert "Assumed: twice what they have run so far as run time of 1 job of the snapshot." in made.notes
+    job = "Assumed for 1 job of the snapshot"
+    assert f"{job}: twice what the job has run so far." in made.notes
 
 
 def test_pods_that_an_operator_creates_later_are_noted() -> None:
@@ -357,7 +355,7 @@ def test_origins_of_run_times_are_counted_and_noted() -> None:
     document = snapshot(finished("train-1", 100), waiting("train-2"), waiting("lone", to="batch"))
     assert sources_of(run_times(document, 3600)) == {"similar_jobs": 1, "default": 1}
     made, _ = forecast_of(document, Trace(()), Times(horizon=60))
-    assert "Assumed: 1 h as run time of 1 job of the snapshot." in made.notes
+    assert "Assumed for 1 job of the snapshot: a run time of 1 h." in made.notes
 
 
 def test_running_pods_without_a_start_time_are_noted() -> None:
