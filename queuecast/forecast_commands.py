@@ -16,7 +16,7 @@ from planning.forecasts.costs import costs
 from planning.forecasts.figures import wait_rows
 from planning.forecasts.preview import preview
 from planning.forecasts.record import Record
-from planning.forecasts.seeds import MOST_SEEDS, QueueChange, SeedRow, change_over_seeds, seed_rows
+from planning.forecasts.seeds import MOST_SEEDS, SeedRow, change_over_seeds, over_seeds, seed_rows
 from planning.forecasts.service import churn, fairness_rows, service_rows
 from planning.forecasts.trace_texts import Read, csv_of
 from planning.forecasts.usage import use_rows
@@ -89,12 +89,15 @@ def forecast(backend: Backend, args: argparse.Namespace) -> Output:
     ]
     for one, owed in zip(data, paid, strict=False):
         one["costs"] = costs_body(owed)
-    seeded = _over_seeds(args, documents, work) if args.seeds else [[] for _ in records]
+    drawn = _over_seeds(args, documents, work) if args.seeds else [[] for _ in records]
+    for one, rows in zip(data, drawn, strict=True):
+        one["seeds"] = over_seeds(rows)
     parts: list[Table | str] = [part for one in data for part in forecast_tables(plain(one))]
     for number, one in enumerate(data[1:], start=1):
         pair = compared(records[0], records[number])
         message = cost_against_benefit(pair, (paid[0], paid[number]) if paid else None)
-        figures = {"queues": pair.queues, "fairness": pair.fairness, "seeds": seeded[number]}
+        seeds = change_over_seeds(drawn[0], drawn[number])
+        figures = {"queues": pair.queues, "fairness": pair.fairness, "seeds": seeds}
         parts += comparison(args.scenarios[0], one["scenario"], plain({"sentence": message, **figures}))
         one["compared"] = {"says": message, **figures}
     if args.real:
@@ -131,23 +134,19 @@ def _forecast_data(record: Record, targets: Mapping[str, float], starves: float)
 
 
 def _require_seeds(args: argparse.Namespace) -> None:
-    if args.seeds and len(args.scenarios) < 2:
-        raise Refused("--seeds compares scenarios: name two or more.")
     if args.seeds and not 2 <= args.seeds <= MOST_SEEDS:
         raise Refused(f"--seeds: choose 2 to {MOST_SEEDS}.")
 
 
-def _over_seeds(
-    args: argparse.Namespace, documents: Sequence[Json], work: Workload
-) -> list[list[QueueChange]]:
-    """Return each scenario compared with the first under workloads of several seeds."""
+def _over_seeds(args: argparse.Namespace, documents: Sequence[Json], work: Workload) -> list[list[SeedRow]]:
+    """Return the waits of each scenario under workloads of several seeds."""
     found: list[list[SeedRow]] = [[] for _ in documents]
     for seed in range(1, args.seeds + 1):
         drawn = work.drawn(seed)
         with progress_line(f"drawn workload {seed} of {args.seeds}") as progress:
             for rows, document in zip(found, documents, strict=True):
                 rows += seed_rows(drawn.forecast(document, progress), seed)
-    return [change_over_seeds(found[0], rows) for rows in found]
+    return found
 
 
 def _real_work(args: argparse.Namespace, document: Json) -> Read:

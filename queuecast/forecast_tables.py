@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from planning.forecasts.brief import beyond_first
 from planning.forecasts.clock import moment_of, spelled
 from planning.units import scale_of
 from queuecast.backend import Json
@@ -12,16 +13,30 @@ MONEY = ("charged", "allocated", "borrowed", "lent", "idle", "lost")
 
 def forecast_tables(found: Json) -> Iterator[Table]:
     """Yield verdict, waits, their causes, service, use of the nodes, and costs of a forecast."""
+    yield verdict_table(found)
+    yield waits_table(found["queues"])
+    if found["seeds"]:
+        yield _drawn_table(found["seeds"])
+    yield from _outcome_tables(found)
+    if "costs" in found:
+        yield costs_table(found["costs"])
+
+
+def verdict_table(found: Json) -> Table:
+    """Return the findings of a forecast, of each kind the first few."""
     rows = [
         (one["tone"], "" if one["at"] is None else moment_of(one["at"], found["begin"]), one["says"])
         for one in found["verdict"]
     ]
     head = f"Forecast of {found['scenario']} over {spelled(found['end_seconds'])}"
-    yield Table(("", "WHEN", "WHAT"), rows, head, "Nothing happens.")
-    yield waits_table(found["queues"])
-    yield from _outcome_tables(found)
-    if "costs" in found:
-        yield costs_table(found["costs"])
+    folded = {*beyond_first(one["kind"] for one in found["verdict"])}
+    columns = ("", _when(found["begin"]), "WHAT")
+    return Table(columns, rows, head, "Nothing happens.", folded=folded)
+
+
+def _when(begin: str, head: str = "WHEN") -> str:
+    """Return the head of a column of moments, which have the clock of the forecast if it has one."""
+    return f"{head} (UTC)" if begin else head
 
 
 def costs_table(found: Json) -> Table:
@@ -54,7 +69,18 @@ def waits_table(found: Sequence[Json]) -> Table:
     columns = (
         "QUEUE", "JOBS", "STARTED", "WAIT P50", "WAIT P95", "LONGEST", "TARGET", "EVICTIONS", "LOST RUN TIME",
     )  # fmt: skip
-    return Table(columns, rows, "Waits of jobs submitted during the forecast")
+    head = "Waits of jobs submitted during the forecast; those that have not started count until its end"
+    return Table(columns, rows, head)
+
+
+def _drawn_table(found: Sequence[Json]) -> Table:
+    """Return the waits of each queue over drawn workloads, each figure with its interval."""
+    rows = [
+        (one["queue"], one["mean"]["seeds"], *(_interval(one[part]) for part in ("mean", "p50", "p95")))
+        for one in found
+    ]
+    head = "Waits over drawn workloads: means, 95 % intervals by Student's t"
+    return Table(("QUEUE", "WORKLOADS", "MEAN WAIT", "WAIT P50", "WAIT P95"), rows, head)
 
 
 def causes_table(rows: Sequence[Json]) -> Table:
@@ -84,7 +110,7 @@ def _use_table(rows: Sequence[Json], begin: str) -> Table:
         for row in rows
         if row["resource"] != "pods"
     ]
-    columns = ("RESOURCE", "ALLOCATED", "AT MOST", "FRAGMENTED OF FREE", "AT MOST", "WHEN")
+    columns = ("RESOURCE", "ALLOCATED", "AT MOST", "FRAGMENTED OF FREE", "AT MOST", _when(begin))
     return Table(columns, cells, "Use of the nodes")
 
 
@@ -103,8 +129,8 @@ def service_table(rows: Sequence[Json], begin: str) -> Table:
         for row in rows
     ]
     columns = (
-        "QUEUE", "FINISHED", "TURNAROUND P50", "P95", "SLOWDOWN P50", "P95", "LONGEST STARVATION", "SINCE",
-        "LACKED ON AVERAGE",
+        "QUEUE", "FINISHED", "TURNAROUND P50", "P95", "SLOWDOWN P50", "P95", "LONGEST STARVATION",
+        _when(begin, "SINCE"), "LACKED ON AVERAGE",
     )  # fmt: skip
     return Table(columns, cells, "Service of the queues; turnaround and slowdown of finished jobs")
 
@@ -175,9 +201,14 @@ def seeds_table(first: str, second: str, rows: Sequence[Json]) -> Table:
 
 
 def _interval(found: Json, sign: str = "") -> str:
+    mean = _signed(found["mean"], sign)
     if found["low"] is None or found["high"] is None:
-        return f"{found['mean']:{sign},.0f} s"
-    return f"{found['mean']:{sign},.0f} s ({found['low']:{sign},.0f} to {found['high']:{sign},.0f})"
+        return mean
+    return f"{mean} ({_signed(found['low'], sign)} to {_signed(found['high'], sign)})"
+
+
+def _signed(value: float, sign: str) -> str:
+    return f"{sign if value > 0 else ''}{spelled(value)}"
 
 
 def time_text(value: float | None) -> str | None:

@@ -25,7 +25,7 @@ LOCAL_ONLY = {
     "real_until": "--real-until",
     "starves_after": "--starves-after",
 }
-_PARTS = ("queues", "utilisation", "resources", "causes", "service", "fairness", "churn")
+_PARTS = ("queues", "utilisation", "resources", "causes", "service", "fairness", "churn", "seeds")
 
 
 def forecast(backend: Backend, args: argparse.Namespace) -> Output:

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,31 +23,44 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 @dataclass(frozen=True)
 class Table:
-    """A table; `empty` is printed without rows. Only `-o wide` shows the last `wide` columns."""
+    """A table; `empty` is printed without rows.
+
+    Only `-o wide` and CSV have the last `wide` columns, and the rows with the numbers `folded`.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     title: str = ""
     empty: str = ""
     wide: int = 0
+    folded: Collection[int] = ()
 
     def __str__(self) -> str:
-        """Return aligned text without the wide columns.
+        """Return aligned text without the wide columns and the folded rows.
 
         >>> print(Table(("QUEUE", "WEIGHT"), [("research", 4), ("ads", None)]))
         QUEUE     WEIGHT
         research  4
         ads       -
+        >>> print(Table(("QUEUE",), [("research",), ("ads",)], folded={1}))
+        QUEUE
+        research
+        1 further row: -o wide
         """
-        return self.aligned(len(self.columns) - self.wide)
+        return self.aligned(is_wide=False)
 
-    def aligned(self, count: int) -> str:
-        """Return the first columns as aligned text."""
+    def aligned(self, *, is_wide: bool) -> str:
+        """Return aligned text, with all columns and rows if it is wide."""
         if not self.rows:
             return self.empty
-        cells = [row[:count] for row in self.cells()]
+        count, folded = (len(self.columns), ()) if is_wide else (len(self.columns) - self.wide, self.folded)
+        head, *rows = self.cells()
+        cells = [head, *(row for number, row in enumerate(rows) if number not in folded)]
+        cells = [row[:count] for row in cells]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
+        if folded:
+            lines.append(f"{len(folded):,} further row{'' if len(folded) == 1 else 's'}: -o wide")
         return "\n".join([self.title, *lines] if self.title else lines)
 
     def cells(self) -> list[list[str]]:
@@ -112,9 +125,7 @@ class Output:
 
 def _paragraphs(parts: Sequence[Table | str], *, is_wide: bool) -> str:
     paragraphs = [
-        text
-        for part in parts
-        if (text := part.aligned(len(part.columns)) if is_wide and isinstance(part, Table) else str(part))
+        text for part in parts if (text := part.aligned(is_wide=is_wide) if isinstance(part, Table) else part)
     ]
     return "\n\n".join(paragraphs).rstrip("\n") + "\n" if paragraphs else ""
 

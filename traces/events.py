@@ -118,12 +118,11 @@ def events_of(
             run = default_run_seconds if like is None else one_of(like, "run time", job.name)
         events.append(_arrival(job, name, run + min(job.submitted, 0.0), size or PodSize()))
     notes = [*trace.notes, *(size or PodSize()).notes(trace)]
+    unknown = "Assumed: jobs whose run time is unknown run"
     if assumed:
-        notes.append(
-            f"Assumed: the run time of another job of the queue as run time of {counted(assumed, 'job')}."
-        )
+        notes.append(f"{unknown} as long as another job of their queue ({counted(assumed, 'job')}).")
     if guessed:
-        notes.append(f"Assumed: {exact(default_run_seconds)} s as run time of {counted(guessed, 'job')}.")
+        notes.append(f"{unknown} for {exact(default_run_seconds)} s ({counted(guessed, 'job')}).")
     return events, notes
 
 

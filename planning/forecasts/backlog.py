@@ -49,23 +49,35 @@ class Backlog:
     @property
     def says(self) -> str:
         """Return the backlog in a sentence."""
-        left = self.jobs - self.started
-        waited = f"{counted(self.jobs, 'job')} waited when the forecast began: {queues_text(self.by_queue)}."
+        jobs, began = counted(self.jobs, "job"), "waited when the forecast began"
+        (queue, *others) = self.by_queue
+        waited = f"{jobs} {began}: {queues_text(self.by_queue)}." if others else f"{jobs} of {queue} {began}."
         if not self.started:
-            return f"{waited} None of them starts."
-        verb = agreed(self.started, "starts", "start")
+            return f"{waited} {'It does not start.' if self.jobs == 1 else 'None of them starts.'}"
+        if self.jobs == 1:
+            return f"{waited} It {self._starts}.{self._doubt}"
+        left = self.jobs - self.started
+        who = f"{self.started:,}" if left else "All of them"
         rest = f"; {left:,} {agreed(left, 'does', 'do')} not" if left else ""
-        last = f"the last one, {self.last}, after {spelled(self.last_started)}"
-        return f"{waited} {self.started:,} {verb}, {last}{rest}.{self._doubt}"
+        return f"{waited} {who} {self._starts}{rest}.{self._doubt}"
+
+    @property
+    def _starts(self) -> str:
+        """Return the verb with the time of the last start."""
+        after = f"after {spelled(self.last_started)}" if self.last_started else "at once"
+        if self.started == 1:
+            return f"starts {after}" if self.jobs == 1 else f"starts, {self.last}, {after}"
+        return f"start, the last one, {self.last}, {after}"
 
     @property
     def _doubt(self) -> str:
         if not self.at_once:
             return ""
+        who = "It" if self.jobs == 1 else f"{self.at_once:,} of them"
         return (
-            f" {self.at_once:,} of them had waited for {spelled(LONG)} or longer and"
-            f" {agreed(self.at_once, 'starts', 'start')} within {spelled(SOON)}: what kept the real scheduler"
-            " from starting them may be missing in the snapshot."
+            f" {who} had waited for {spelled(LONG)} or longer and {agreed(self.at_once, 'starts', 'start')}"
+            f" within {spelled(SOON)}: what kept the real scheduler from starting"
+            f" {agreed(self.at_once, 'it', 'them')} may be missing in the snapshot."
         )
 
 

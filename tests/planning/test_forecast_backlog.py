@@ -56,12 +56,12 @@ SECOND = job("second", "b", "2026-11-22T11:50:00Z")
         (
             3600,
             Backlog(2, {"a": 1, "b": 1}, 1, "default/first", 1800.0),
-            "1 starts, the last one, default/first, after 30 min; 1 does not.",
+            "1 starts, default/first, after 30 min; 1 does not.",
         ),
         (
             7200,
             Backlog(2, {"a": 1, "b": 1}, 2, "default/second", 5400.0),
-            "2 start, the last one, default/second, after 1 h 30 min.",
+            "All of them start, the last one, default/second, after 1 h 30 min.",
         ),
     ],
 )
@@ -89,5 +89,23 @@ def test_a_job_that_waited_for_days_and_starts_at_once_is_doubtful(
     found = backlog_of(record)
     assert found is not None
     assert (found.started, found.last_started, found.at_once) == (1, delay, at_once)
-    says = "1 of them had waited for 1 h or longer and starts within 1 min: what kept the real scheduler"
-    assert (says in found.says) is bool(at_once)
+    starts = f"1 job of a waited when the forecast began. It starts {'after 30 s' if delay else 'at once'}."
+    doubt = (
+        " It had waited for 1 h or longer and starts within 1 min: what kept the real scheduler from"
+        " starting it may be missing in the snapshot."
+    )
+    assert found.says == f"{starts}{doubt if at_once else ''}"
+
+
+def test_the_only_waiting_job_does_not_start() -> None:
+    found = backlog_of(forecast(RUNS, FIRST, horizon=60))
+    assert found is not None
+    assert found.says == "1 job of a waited when the forecast began. It does not start."
+
+
+def test_several_jobs_that_waited_for_an_hour_and_start_at_once_are_doubtful() -> None:
+    assert Backlog(3, {"a": 3}, 3, "default/old", 0.0, at_once=2).says == (
+        "3 jobs of a waited when the forecast began. All of them start, the last one, default/old, at once."
+        " 2 of them had waited for 1 h or longer and start within 1 min: what kept the real scheduler from"
+        " starting them may be missing in the snapshot."
+    )

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from planning.forecasts.clock import spelled
 from queuecast.__main__ import main
+from queuecast.forecast_tables import verdict_table
 from tests.builders import conf, node, podgroup, pods, queue, scenario
 from tests.queuecast.test_local import json_output, run_local
 
@@ -102,8 +104,36 @@ def test_several_seeds_give_intervals(folder: Path, capsys: pytest.CaptureFixtur
     assert change["mean"] > 0, "a smaller capability makes jobs wait longer"
     run_local("forecast", "plan", "small", *WORK, "--seeds", "2")
     assert "over 2 drawn workloads, 95 % intervals by Student's t" in capsys.readouterr().out
-    for words in (("plan", *WORK, "--seeds", "3"), ("plan", "small", *WORK, "--seeds", "1")):
-        run_local("forecast", *words, code=2)
+    run_local("forecast", "plan", "small", *WORK, "--seeds", "1", code=2)
+
+
+def test_one_scenario_has_the_intervals_of_its_own_waits(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (found,) = json_output(capsys, "forecast", "plan", *WORK, "--seeds", "3")
+    of_a = next(one for one in found["seeds"] if one["queue"] == "a")
+    assert of_a["p95"]["seeds"] == 3
+    assert of_a["p95"]["low"] <= of_a["p95"]["mean"] <= of_a["p95"]["high"]
+    run_local("forecast", "plan", *WORK, "--seeds", "3")
+    text = capsys.readouterr().out
+    assert "Waits over drawn workloads: means, 95 % intervals by Student's t" in text
+    assert f"{spelled(of_a['p95']['mean'])} ({spelled(of_a['p95']['low'])} to " in text
+
+
+def test_moments_name_their_time_zone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_local("forecast", "plan", *WORK)
+    assert "WHEN (UTC)" in capsys.readouterr().out
+
+
+def test_a_kind_with_many_findings_does_not_hide_the_others() -> None:
+    loops = [{"kind": "loop", "tone": "harm", "at": 60.0, "says": f"loop {number}"} for number in range(300)]
+    lost = {"kind": "lost", "tone": "harm", "at": None, "says": "work is lost"}
+    table = verdict_table({"scenario": "plan", "end_seconds": 60.0, "begin": "", "verdict": [*loops, lost]})
+    lines = str(table).splitlines()
+    assert [line.rpartition("  ")[2] for line in lines[2:]] == [
+        *(f"loop {number}" for number in range(5)), "work is lost", "295 further rows: -o wide",
+    ]  # fmt: skip
+    assert len(table.csv().splitlines()) == len(table.aligned(is_wide=True).splitlines()) - 1 == 302
 
 
 def test_the_usage_of_the_nodes_is_reported_with_its_fragmentation(
@@ -147,7 +177,7 @@ def test_the_same_forecast_gives_the_same_output(folder: Path, capsys: pytest.Ca
         ),
         ((*WORK, "--target", "a=0"), "targets.a: error: The wait target of a is out of range"),
         ((*WORK, "--period", "0"), "period_seconds: error: period_seconds is out of range"),
-        ((*WORK, "--seeds", "3"), "name two or more"),
+        ((*WORK, "--seeds", "1"), "choose 2 to 30"),
         (("--trace", "cluster.json", "--rest", "b"), "no job"),
     ],
 )

@@ -181,7 +181,9 @@ def test_drawn_workloads_give_intervals_on_a_server(
     assert "over 3 drawn workloads" in text_output(capsys, "forecasts", "compare", first, second)
     shown = json_output(capsys, "forecasts", "show", first)
     assert {one["resource"] for one in shown["resources"]} >= {"cpu", "memory"}
-    assert "Use of the nodes" in text_output(capsys, "forecasts", "show", first)
+    text = text_output(capsys, "forecasts", "show", first)
+    assert "Use of the nodes" in text
+    assert "Waits over drawn workloads" in text
 
 
 def test_options_that_a_server_lacks_are_refused_with_an_alternative(

@@ -138,8 +138,8 @@ def test_missing_run_times_are_those_of_jobs_of_the_queue_with_a_note() -> None:
     assert runs == ["100", "300", "100", "50"]
     assert notes == [
         "Assumed: 4 cores and 32 GiB for each pod of 4 jobs, of which neither is known.",
-        "Assumed: the run time of another job of the queue as run time of 1 job.",
-        "Assumed: 50 s as run time of 1 job.",
+        "Assumed: jobs whose run time is unknown run as long as another job of their queue (1 job).",
+        "Assumed: jobs whose run time is unknown run for 50 s (1 job).",
     ]
 
 

@@ -19,6 +19,7 @@ from planner.forecasts.selectors.verdicts import Verdict, verdict_of
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.listing import Listing
 from planning.experiments.remedies import goals_of
+from planning.forecasts.brief import beyond_first
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.costs import Costs, Prices, costs
 from planning.forecasts.curves import (
@@ -37,8 +38,6 @@ from planning.forecasts.steps import Floats
 from planning.forecasts.typed_changes import Timeline, timeline
 from planning.forecasts.verdict import Finding, utilisations
 
-MOST_FINDINGS = 5
-"""How many findings of each kind are on top; the others are folded away."""
 MOST_QUEUES = 12
 """The number of queues in a figure with a row per queue: those that request the most."""
 
@@ -270,14 +269,11 @@ class ForecastPage:
     @cached_property
     def findings(self) -> tuple[list[Finding], Listing]:
         """The findings of the verdict: the first few of each kind, and a page of the others."""
-        kinds: dict[str, list[Finding]] = {}
-        first = []
-        for finding in self.verdict.findings:
-            same = kinds.setdefault(finding.kind, [])
-            same.append(finding)
-            if len(same) <= MOST_FINDINGS:
-                first.append(finding)
-        others = [finding for same in kinds.values() for finding in same[MOST_FINDINGS:]]
+        findings = self.verdict.findings
+        later = beyond_first(finding.kind for finding in findings)
+        folded = set(later)
+        first = [finding for number, finding in enumerate(findings) if number not in folded]
+        others = [findings[number] for number in later]
         return first, Listing(others, name="findings", params=self.params)
 
     @property
