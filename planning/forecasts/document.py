@@ -224,7 +224,8 @@ def forecast_with(
 def _beginning_notes(document: Json, arrivals: Arrivals) -> list[str]:
     if not arrivals.events:
         return []
-    return beginning_notes(document, arrivals.begin, is_empty=not arrivals.running)
+    lasts = float(arrivals.events[-1]["at"])
+    return beginning_notes(document, arrivals.begin, lasts=lasts, is_empty=not arrivals.running)
 
 
 def _with_running(document: Json, running: Sequence[Json]) -> Json:

@@ -95,6 +95,20 @@ def test_the_time_of_the_week_of_a_trace_is_compared_with_the_clock(
         assert clock[0].endswith("coincide if the window begins 156h0m later.")
 
 
+@pytest.mark.parametrize(("last", "begin", "is_noted"), [
+    (86400.0, "", True), (3600.0, "", False), (86400.0, "2017-10-08T12:00:00Z", False),
+])  # fmt: skip
+def test_a_long_trace_without_a_time_of_day_is_noted(last: float, begin: str, is_noted: bool) -> None:
+    work = replace(trace(("first", 0, 60.0, 1), ("last", last, 60.0, 1)), begin=begin)
+    made, _ = forecast_of(SCENARIO, work, Times(horizon=100_000))
+    note = (
+        "Assumed: the window of the trace begins on Sunday 12:00 (UTC), with the forecast, as the trace does"
+        " not say when it begins. If its work varies by hour or weekday, choose a window that begins at this"
+        " time of its own day and week."
+    )
+    assert (note in made.notes) is is_noted
+
+
 def test_a_forecast_says_that_it_begins_with_an_empty_cluster() -> None:
     empty, busy = snapshot(waiting("one")), snapshot(waiting("one"), started("two", "2026-11-22T11:00:00Z"))
     for document, is_noted in ((empty, True), (busy, False)):

@@ -43,10 +43,18 @@ class PatternSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), required=False, help_text="Of each pod, as Kubernetes quantities."
     )
     by_hour = serializers.ListField(
-        child=serializers.FloatField(min_value=0), min_length=24, max_length=24, required=False
+        child=serializers.FloatField(min_value=0),
+        min_length=24,
+        max_length=24,
+        required=False,
+        help_text="Weights of the hours of a day, the first hour of the trace first.",
     )
     by_weekday = serializers.ListField(
-        child=serializers.FloatField(min_value=0), min_length=7, max_length=7, required=False
+        child=serializers.FloatField(min_value=0),
+        min_length=7,
+        max_length=7,
+        required=False,
+        help_text="Weights of the days of a week, the first day of the trace first.",
     )
 
     def validate_pods(self, value: dict[str, float]) -> dict[str, float]:
