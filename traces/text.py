@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from traces.model import TraceProblem, Unreadable
@@ -27,6 +28,7 @@ _RESOURCE = re.compile(
 )
 
 
+@lru_cache(maxsize=1024)
 def is_resource_column(name: str) -> bool:
     """Return whether a column of our own CSV is named after a resource, such as ``amd.com/gpu``."""
     return _RESOURCE.fullmatch(name) is not None

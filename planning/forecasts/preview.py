@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from statistics import median
+from typing import Any
 
 from planning.forecasts.clock import HOUR
 from planning.node_constraints import devices_of
@@ -14,6 +15,8 @@ from scheduler_core.replay.metrics import quantile
 from traces import Trace, TraceJob
 
 MOST_BARS = 96
+_SOURCES = ("trace", "queue_median", "default")
+_BY_NUMBER: Mapping[str, Callable[[str], float]] = {"sizes": int, "run_times": float}
 
 
 @dataclass(frozen=True)
@@ -151,4 +154,30 @@ def _queue_work(
         run_p95=quantile(known, 0.95),
         pod_hours=pod_seconds / HOUR,
         device_hours={device: seconds / HOUR for device, seconds in device_seconds.items()},
+    )
+
+
+def plain(shown: Preview) -> dict[str, Any]:
+    """Return a preview as a JSON value; `preview_from` returns it again."""
+    counts = {name: {str(key): count for key, count in getattr(shown, name).items()} for name in _BY_NUMBER}
+    lists = {"queues": [asdict(work) for work in shown.queues], "notes": list(shown.notes)}
+    return {**asdict(shown), **counts, **lists}
+
+
+def preview_from(body: Mapping[str, Any]) -> Preview:
+    """Return a stored preview; a database does not keep the order of keys."""
+    numbers = {name: {of(key): count for key, count in body[name].items()} for name, of in _BY_NUMBER.items()}
+    works = [
+        QueueWork(**{**work, "device_hours": dict(sorted(work["device_hours"].items()))})
+        for work in body["queues"]
+    ]
+    return Preview(
+        **{
+            **body,
+            **{name: dict(sorted(counts.items())) for name, counts in numbers.items()},
+            "queues": tuple(works),
+            "arrivals": dict(sorted(body["arrivals"].items())),
+            "sources": {name: body["sources"][name] for name in _SOURCES if name in body["sources"]},
+            "notes": tuple(body["notes"]),
+        }
     )

@@ -78,6 +78,11 @@ def _read(patterns: Iterable[Json]) -> list[Pattern]:
     ]
 
 
+def expected_jobs(patterns: Iterable[Json], seconds: float) -> float:
+    """Return how many jobs patterns draw on average."""
+    return sum(float(pattern["jobs_per_hour"]) for pattern in patterns) * seconds / 3600
+
+
 def pattern_problems(patterns: Sequence[Json], *, seconds: float) -> list[Problem]:
     """Return why no work can be drawn from patterns over some time."""
     found = [
@@ -85,7 +90,7 @@ def pattern_problems(patterns: Sequence[Json], *, seconds: float) -> list[Proble
         for place, pattern in enumerate(patterns)
         for at, message, fix in _pattern_problems(pattern)
     ]
-    expected = sum(float(pattern["jobs_per_hour"]) for pattern in patterns) * seconds / 3600
+    expected = expected_jobs(patterns, seconds)
     if expected > _MOST_JOBS:
         message = f"About {expected:,.0f} jobs would be drawn; at most {_MOST_JOBS:,} are allowed."
         found.append(Problem("trace.size", "error", message, path="seconds", fix="Choose a shorter time."))
@@ -192,6 +197,6 @@ def queues_for_jobs(queues: Iterable[QueueFields]) -> list[str]:
 
 
 __all__ = [
-    "FORMATS", "any_drawn", "csv_of", "generated_text", "pattern_problems", "queues_for_jobs",
-    "read_workload",
+    "FORMATS", "any_drawn", "csv_of", "expected_jobs", "generated_text", "pattern_problems",
+    "queues_for_jobs", "read_workload",
 ]  # fmt: skip

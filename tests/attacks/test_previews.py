@@ -17,12 +17,14 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from planner.clusters.models import Blob, ImportPreview, Snapshot
-from planner.clusters.services import imports, snapshots
-from planner.clusters.services.imports import IN_PROCESS_BYTES, cluster_read, cluster_read_apart, packed
+from planner.clusters.services import snapshots
+from planner.clusters.services.imports import cluster_read, cluster_read_apart, packed
 from planner.clusters.services.retention import old_runs_remove
 from planner.clusters.services.snapshots import MOST_PREVIEWS, PREVIEWS_KEPT, preview_store
 from planner.clusters.views.imports import IN_A_REQUEST_BYTES
 from planner.scenarios.models import Scenario
+from planner.work import awaited
+from planner.work.awaited import IN_PROCESS_BYTES
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -165,7 +167,7 @@ def test_reading_in_a_child_process_gives_the_same_result() -> None:
 
 def test_concurrent_import_returns_503_with_retry_after(api: APIClient) -> None:
     file = SimpleUploadedFile("a.json", json.dumps(factories.cluster()).encode() + b" " * IN_PROCESS_BYTES)
-    with imports._reader:
+    with awaited._turn:
         answer = api.post("/api/v1/snapshots/", {"files": file}, format="multipart")
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert answer.json()["code"] == "busy"

@@ -42,9 +42,11 @@ class Member(NamedTuple):
     token: str
 
 
-def form(field: str, name: str, content: bytes) -> tuple[str, bytes]:
+def form(field: str, file: str, content: bytes, **texts: str) -> tuple[str, bytes]:
     boundary = uuid.uuid4().hex
-    head = f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n\r\n'
+    parts = [f'name="{key}"\r\n\r\n{text}' for key, text in texts.items()]
+    parts.append(f'name="{field}"; filename="{file}"\r\n\r\n')
+    head = "\r\n".join(f"--{boundary}\r\nContent-Disposition: form-data; {part}" for part in parts)
     return (
         f"multipart/form-data; boundary={boundary}",
         head.encode() + content + f"\r\n--{boundary}--\r\n".encode(),
@@ -69,6 +71,16 @@ def many_entries(count: int) -> bytes:
 
 def snapshot(name: str, content: bytes) -> Attack:
     return Attack("/api/v1/snapshots/", *form("files", name, content))
+
+
+def trace(content: bytes) -> Attack:
+    return Attack("/api/v1/traces/", *form("file", "a.csv.gz", gzip.compress(content), name="x"))
+
+
+def many_jobs(count: int) -> bytes:
+    """Return a trace of many jobs whose last line is wrong."""
+    lines = (b"%d,a,%d,60\n" % (number, number) for number in range(count))
+    return b"name,queue,submit_seconds,run_seconds\n" + b"".join(lines) + b"last,a,never,60\n"
 
 
 def bundle(content: bytes) -> Attack:
@@ -102,6 +114,8 @@ ATTACKS: dict[str, Callable[[], Attack]] = {
     "yaml small": lambda: snapshot("a.yaml", b"a: [" + b"[]," * 80_000 + b"]"),
     "gzip of zeros": lambda: snapshot("a.yaml.gz", gzip.compress(bytes(190 * MEGABYTE), 1)),
     "gzip of documents": lambda: snapshot("a.yaml.gz", gzip.compress(b"---\nkind: A\n" * 1_500_000)),
+    "gzip of jobs": lambda: trace(many_jobs(250_000)),
+    "gzip of zeros as a trace": lambda: trace(bytes(190 * MEGABYTE)),
     "zip bomb": lambda: bundle(
         zipped(bundle_json=ABOUT, input_json=bytes(390 * MEGABYTE), result_json=b"{}")
     ),

@@ -1,6 +1,5 @@
 """Import of clusters, shared by page, API and command; workers read large files."""
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,18 +17,12 @@ from planner.clusters.sealing import sealed
 from planner.clusters.selectors.demand import demand_store
 from planner.clusters.selectors.usage import quota_require
 from planner.clusters.services.reading_process import Read, reading
-from planner.errors import Busy, Invalid
+from planner.work.awaited import IN_PROCESS_BYTES, awaited, go_on
 from planner.work.lifecycle import work_enqueue
-from planner.work.subprocess_runner import ChildFailed, Limits
 from planning.archive import archived
 from planning.documents import encoded, items
 from planning.importing import Files, Imported, OpenFiles, holds_more, read_cluster
 from planning.rows import Problem
-
-IN_PROCESS_BYTES = 2**18
-"""How much text the requesting process reads at once."""
-PATIENCE_SECONDS = 2.0
-_reader = threading.BoundedSemaphore(1)
 
 
 @dataclass(frozen=True)
@@ -70,24 +63,19 @@ def cluster_read_apart(files: OpenFiles) -> ClusterRead:
 @contextmanager
 def read_by_child(files: OpenFiles, *, is_bundle: bool = False) -> Iterator[Read]:
     """Read files in a child process, one at a time; raise Busy or Invalid."""
-    if not _reader.acquire(timeout=PATIENCE_SECONDS):
-        raise Busy("The server is reading another import. Try again in a few seconds.")
-    limits = Limits(settings.IMPORT_MEMORY_MB, settings.IMPORT_SECONDS, settings.RUN_HEARTBEAT_SECONDS)
-    try:
-        with reading(
+    fix = "Split the file, or import it by `manage.py import_cluster`, which has no such limit"
+    with (
+        awaited(rule="import.too_costly", path="files", fix=fix) as limits,
+        reading(
             archived(files),
             now=moment(timezone.now()),
             keep=settings.KEEP_ANNOTATIONS,
             is_bundle=is_bundle,
             limits=limits,
-            beat=_go_on,
-        ) as read:
-            yield read
-    except ChildFailed as error:
-        fix = "Split the file, or import it by `manage.py import_cluster`, which has no such limit"
-        raise Invalid([Problem("import.too_costly", "error", str(error), path="files", fix=fix)]) from None
-    finally:
-        _reader.release()
+            beat=go_on,
+        ) as read,
+    ):
+        yield read
 
 
 def kept_of(read: Read) -> ClusterRead:
@@ -103,10 +91,6 @@ def kept_of(read: Read) -> ClusterRead:
         problems=read.problems,
         queues=read.queues,
     )
-
-
-def _go_on(done: float, doing: str) -> bool:
-    return True
 
 
 def packed(read: Imported) -> ClusterRead:

@@ -22,15 +22,16 @@ from planner.clusters.selectors.snapshots import snapshots
 from planner.forecasts.api.filters import TraceFilter
 from planner.forecasts.api.trace_serializers import TracePreviewSerializer, TraceSerializer, TraceUpload
 from planner.forecasts.models import WorkloadTrace
-from planner.forecasts.selectors.traces import trace_preview, traces
+from planner.forecasts.selectors.traces import traces
 from planner.forecasts.services.traces import (
     TraceRead,
-    file_text,
     trace_create,
     trace_delete,
+    trace_of_file,
     trace_of_patterns,
     trace_of_snapshot,
     trace_of_text,
+    trace_preview,
 )
 
 
@@ -70,10 +71,10 @@ class TraceList(TableList):
         if "jobs_of" in sent:
             snapshot = get_object_or_404(snapshots(self.user), pk=sent["jobs_of"]["snapshot"])
             return trace_of_snapshot(workspace=workspace, snapshot=snapshot, since=sent["jobs_of"]["since"])
-        file = sent.get("file")
-        text = sent["text"] if file is None else file_text(file)
-        origin = "API" if file is None else f"API: {file.name}"[:500]
-        return trace_of_text(text=text, format_name=sent.get("format", ""), provenance=origin)
+        format_name = sent.get("format", "")
+        if (file := sent.get("file")) is None:
+            return trace_of_text(text=sent["text"], format_name=format_name, provenance="API")
+        return trace_of_file(file=file, format_name=format_name, provenance=f"API: {file.name}"[:500])
 
     @once
     def _stored(self, request: Request, facts: Mapping[str, Any]) -> Response:

@@ -31,6 +31,9 @@ class WorkloadTrace(Identified):
     pods = models.PositiveBigIntegerField()
     queues = models.JSONField(default=dict, help_text="Jobs by queue, as the trace calls it.")
     notes = models.JSONField(default=list, help_text="What was assumed or left out while it was read.")
+    preview = models.JSONField(
+        null=True, help_text="Its figures; null: it was stored by an earlier release, and not shown since."
+    )
 
     class Meta:
         ordering = ["-created"]

@@ -17,15 +17,16 @@ from planner.errors import Invalid
 from planner.forecasts.charts import arrivals_figure
 from planner.forecasts.forms.traces import PatternForm, SnapshotJobsForm, TraceForm
 from planner.forecasts.models import WorkloadTrace
-from planner.forecasts.selectors.traces import get_trace, trace_preview, traces
+from planner.forecasts.selectors.traces import get_trace, traces
 from planner.forecasts.services.traces import (
     TraceRead,
-    file_text,
     trace_create,
     trace_delete,
+    trace_of_file,
     trace_of_patterns,
     trace_of_snapshot,
     trace_of_text,
+    trace_preview,
 )
 from planner.web.forms import TypedForm
 from planner.web.views.listing import Listing
@@ -58,7 +59,12 @@ def listing(request: HttpRequest) -> HttpResponse:
 def detail(request: HttpRequest, trace_id: UUID) -> HttpResponse:
     """Show the arrivals of a trace over time and by queue."""
     trace = trace_or_404(request, trace_id)
-    preview = trace_preview(trace)
+    try:
+        preview = trace_preview(trace)
+    except Invalid as error:
+        [problem] = error.problems
+        messages.warning(request, f"Trace {trace.name} cannot be shown. {problem.message} {problem.fix}")
+        return redirect("planner:traces")
     context = {
         "trace": trace,
         "devices": preview.devices,
@@ -106,7 +112,7 @@ def _read(form: TypedForm, typed: Mapping[str, Any], workspace: Workspace) -> tu
         snapshot = typed["snapshot"]
         return trace_of_snapshot(workspace=workspace, snapshot=snapshot, since=typed["since"]), snapshot.name
     if file := typed["file"]:
-        return trace_of_text(text=file_text(file), provenance=f"file {file.name}"[:500]), file.name
+        return trace_of_file(file=file, provenance=f"file {file.name}"[:500]), file.name
     return trace_of_text(text=typed["text"], provenance="pasted"), "Pasted"
 
 

@@ -1,0 +1,157 @@
+"""Traces as they are stored: from a file or a text, from the jobs of a snapshot, or drawn from patterns."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+from planning.forecasts.backtest import real_work
+from planning.forecasts.clock import instant
+from planning.forecasts.preview import plain, preview
+from planning.forecasts.trace_texts import csv_of, generated_text, read_workload
+from planning.forecasts.workload import own_trace
+from planning.rows import Problem
+
+Json = Mapping[str, Any]
+
+TEXT, SNAPSHOT, PATTERNS = "text", "snapshot", "patterns"
+MOST_BYTES = 50_000_000
+"""The size limit of the text of a trace; 82,000 jobs of the Philly trace are 5 MB."""
+OWN = "queuecast"
+_GZIP = b"\x1f\x8b"
+
+
+class NoTrace(Exception):
+    """There is no trace; `problems` says everything that prevents it."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("; ".join(problem.message for problem in problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is stored beside the text of a trace, as JSON values.
+
+    Attributes
+    ----------
+    format : str
+        One of `traces.FORMATS`.
+    begin : str
+        The RFC 3339 time of its beginning; empty when it has relative times only.
+    span_seconds : float
+        From its beginning to the last submission.
+    jobs, pods : int
+    queues : mapping
+        Jobs by queue, largest first.
+    notes : list of str
+        What was assumed or left out.
+    preview : mapping
+        As `planning.forecasts.preview.plain` returns it.
+
+    """
+
+    format: str
+    begin: str
+    span_seconds: float
+    jobs: int
+    pods: int
+    queues: Mapping[str, int]
+    notes: list[str]
+    preview: Json
+
+
+def trace_from(kind: str, content: bytes, options: Json) -> tuple[bytes, Facts]:
+    """Return the text of a trace, in UTF-8, and its facts; raise NoTrace with every problem.
+
+    Parameters
+    ----------
+    kind : str
+        What the content is.
+
+        - ``text``: the text of a trace, plain or gzip; option `format`, empty: what the text looks like
+        - ``snapshot``: a scenario document; options `name`, for messages, and `since`, see `_of_snapshot`
+        - ``patterns``: JSON with the arguments of `planning.forecasts.trace_texts.generated_text`
+    content : bytes
+        What the trace is made of.
+    options : mapping
+        How it is read.
+
+    """
+    readers: Mapping[str, Callable[[bytes, Json], tuple[str, str]]] = {
+        TEXT: _of_text,
+        SNAPSHOT: _of_snapshot,
+        PATTERNS: _of_patterns,
+    }
+    text, format_name = readers[kind](content, options)
+    read, problems = read_workload(text, format_name)
+    if read is None:
+        raise NoTrace(problems)
+    trace = read.trace
+    facts = Facts(
+        format=read.format,
+        begin=trace.begin,
+        span_seconds=trace.span,
+        jobs=len(trace.jobs),
+        pods=sum(job.pods for job in trace.jobs),
+        queues=trace.queues(),
+        notes=list(trace.notes),
+        preview=plain(preview(trace)),
+    )
+    return text.encode(), facts
+
+
+def _of_text(content: bytes, options: Json) -> tuple[str, str]:
+    """Return the text of a file or a form, and the format that its sender named."""
+    if content.startswith(_GZIP):
+        content = _unpacked(content)
+    if len(content) > MOST_BYTES:
+        message = f"The trace is larger than {MOST_BYTES / 1e6:,.0f} MB."
+        raise _unfit("trace.too_large", message, "file", "Cut it to the days that you need.")
+    try:
+        return content.decode("utf-8-sig"), options["format"]
+    except UnicodeDecodeError as error:
+        message = f"The file is not UTF-8 text: byte {error.start} cannot be read."
+        raise _unfit("trace.not_text", message, "file", "Save it as UTF-8.") from None
+
+
+def _unpacked(content: bytes) -> bytes:
+    try:
+        with gzip.open(BytesIO(content)) as unpacked:
+            return unpacked.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error):
+        message = "The file is damaged: it cannot be unpacked."
+        raise _unfit("trace.gzip", message, "file", "Send it again.") from None
+
+
+def _of_snapshot(content: bytes, options: Json) -> tuple[str, str]:
+    """Return the jobs of a snapshot as our own CSV: finished ones, or all that were submitted `since`.
+
+    `since`, an RFC 3339 time, gives the workload of a backtest: the real arrivals after an earlier snapshot.
+    """
+    since, document = options["since"], json.loads(content)
+    if since and instant(since) is None:
+        fix = "Write it as 2026-01-31T12:00:00Z."
+        raise _unfit("trace.since", f"{since!r} is not a time.", "since", fix)
+    jobs = real_work(document, since) if since else own_trace(document)
+    if not jobs.jobs:
+        which = f"came since {since}" if since else "has finished"
+        message = f"Snapshot {options['name']} has no job that {which}."
+        fix = "Choose a snapshot that was taken while finished jobs still existed."
+        raise _unfit("trace.empty", message, "snapshot", fix)
+    return csv_of(jobs), OWN
+
+
+def _of_patterns(content: bytes, _options: Json) -> tuple[str, str]:
+    """Return jobs drawn from patterns as our own CSV."""
+    text, problems = generated_text(**json.loads(content))
+    if problems:
+        raise NoTrace(problems)
+    return text, OWN
+
+
+def _unfit(rule: str, message: str, path: str, fix: str) -> NoTrace:
+    return NoTrace([Problem(rule, "error", message, path=path, fix=fix)])
