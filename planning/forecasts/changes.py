@@ -217,7 +217,7 @@ class _State:
         ]:
             return [replace(found, path=f"changes[{place}].set") for found in wrong]
         self._queues[name] = changed
-        fields = ", ".join(f"{field} {_shown(value)}" for field, value in sorted(change["set"].items()))
+        fields = ", ".join(f"{field} {shown_value(value)}" for field, value in sorted(change["set"].items()))
         return {"replace": {"queues": [changed]}}, f"Queue {name} gets {fields}."
 
     def _pool(self, change: Json, place: int) -> tuple[Json, str] | list[Problem]:
@@ -290,7 +290,8 @@ def _unknown(place: int, key: str, name: object, known: Mapping[str, object]) ->
     return _problem(place, key, f"there is no {what} {name!r} at that time", f"write one of {shown}")
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """Return a value of a change as text, nested ones as `cpu=8 memory=4Gi`."""
     if isinstance(value, Mapping):
-        return " ".join(f"{name}={_shown(inner)}" for name, inner in sorted(value.items()))
+        return " ".join(f"{name}={shown_value(inner)}" for name, inner in sorted(value.items()))
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,6 +1,6 @@
 """The page that compares two forecasts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from planner.web.templatetags.quantities import counted
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
 from planning.constraint_choices import NODE_CONSTRAINTS
+from planning.forecasts.changes import shown_value
 from planning.forecasts.clock import spelled
 from planning.forecasts.comparison import cost_against_benefit
 from planning.forecasts.costs import UNASSIGNED, Costs, QueueCost
@@ -54,9 +55,7 @@ def options_that_differ(before: Forecast, after: Forecast) -> Iterator[tuple[str
 def _value_texts(name: str, before: Any, after: Any) -> tuple[str, str]:
     """Return two values of an option as different texts."""
     if name == "changes":
-        common = sum(change in after for change in before)
-        words = counted(len(before), "change"), counted(len(after), "change")
-        return words if words[0] != words[1] else (words[0], f"{words[1]}, {common} of them the same")
+        return _changes_text(before, after), _changes_text(after, before)
     if isinstance(before, Mapping):
         return _entries(before, after), _entries(after, before)
     texts = _value_text(name, before), _value_text(name, after)
@@ -65,9 +64,40 @@ def _value_texts(name: str, before: Any, after: Any) -> tuple[str, str]:
 
 def _entries(own: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     """Return the entries that the other mapping lacks or has with another value."""
-    found = [f"{key}: {value}" for key, value in own.items() if other.get(key) != value]
-    more = f" and {len(found) - _MOST_ENTRIES} more" if len(found) > _MOST_ENTRIES else ""
-    return f"{', '.join(found[:_MOST_ENTRIES])}{more}" or "none"
+    return _first_of([f"{key}: {value}" for key, value in own.items() if other.get(key) != value], ", ")
+
+
+def _first_of(texts: Sequence[str], between: str) -> str:
+    more = f" and {len(texts) - _MOST_ENTRIES} more" if len(texts) > _MOST_ENTRIES else ""
+    return f"{between.join(texts[:_MOST_ENTRIES])}{more}" or "none"
+
+
+def _changes_text(own: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> str:
+    """Return the timed changes that the other forecast lacks, as they were written."""
+    texts = [_change_text(change) for change in own if change not in other]
+    same = len(own) - len(texts)
+    return _first_of([*texts, *([f"{counted(same, 'change')} as in the other"] if same else [])], "; ")
+
+
+def _change_text(change: Mapping[str, Any]) -> str:
+    """Return a timed change as it was written.
+
+    >>> _change_text({"at": "18:00", "every": "1d", "queue": "a", "set": {"deserved": {"cpu": "8"}}})
+    'at 18:00, every 1d: queue a, set deserved cpu=8'
+    >>> _change_text({"at": 7200, "nodes": ["n1", "n2"], "how": "lose"})
+    'at 7200: nodes n1 n2, how lose'
+    """
+    repeats = f", every {change['every']}" if "every" in change else ""
+    parts = [_part_text(name, value) for name, value in change.items() if name not in ("at", "every")]
+    return f"at {change['at']}{repeats}: {', '.join(parts)}"
+
+
+def _part_text(name: str, value: Any) -> str:
+    if name == "scheduler_conf":
+        return "another scheduler configuration"
+    if isinstance(value, Mapping):
+        return f"{name} {', '.join(f'{field} {shown_value(inner)}' for field, inner in value.items())}"
+    return f"{name} {' '.join(value) if isinstance(value, list) else value}"
 
 
 def _value_text(name: str, value: Any) -> str:

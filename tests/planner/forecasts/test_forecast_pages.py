@@ -473,11 +473,16 @@ def test_a_branch_from_a_moment_has_the_cluster_of_that_moment(browser: Client, 
     assert "fourth" not in groups
 
 
+CLOSED = {"at": "1h", "queue": "busy", "state": "closed"}
+BY_DAY = {"at": "06:00", "every": "1d", "queue": "busy", "set": {"weight": 1}}
+BY_NIGHT = {"at": "20:00", "every": "1d", "queue": "busy", "set": {"deserved": {"cpu": "8", "memory": "4Gi"}}}
+
+
 def test_a_comparison_lists_the_options_that_differ(browser: Client, done: Forecast) -> None:
     other = forecast_done(factories.forecast(done.scenario, under=done.trace))
     address = f"/forecasts/compare/?forecasts={done.pk}&forecasts={other.pk}"
     assert "Options that differ" not in browser.get(address).content.decode()
-    changes = {"run_time": 2.0, "start_delay_seconds": 90.0, "changes": [{"at": "1h"}], "evicted": "delete",
+    changes = {"run_time": 2.0, "start_delay_seconds": 90.0, "changes": [CLOSED], "evicted": "delete",
                "node_constraints": "none", "running_jobs": "place_first"}  # fmt: skip
     Forecast.objects.filter(pk=other.pk).update(options={**other.options, **changes})
     assert "Options that differ" in browser.get(address).content.decode()
@@ -486,21 +491,24 @@ def test_a_comparison_lists_the_options_that_differ(browser: Client, done: Forec
         ("Start delay", "1 min 30 s"), ("Evicted pods", "are lost"), ("Scale run times by", "2"),
         ("Node constraints", "none"),
         ("Running jobs of the trace", "are placed first, for what remains of their run time"),
-        ("Changes in time", "1 change"),
+        ("Changes in time", "at 1h: queue busy, state closed"),
     ]  # fmt: skip
 
 
 def test_two_values_of_an_option_that_differ_are_different_texts(done: Forecast) -> None:
     other = forecast_done(factories.forecast(done.scenario, under=done.trace))
-    first = {"rates": {"busy": 2.0, "waits": 3.0}, "changes": [{"at": "1h"}], "targets": {}}
-    second = {"rates": {"busy": 2.0, "waits": 4.0}, "changes": [{"at": "2h"}], "targets": {"waits": 60.0}}
+    first = {"rates": {"busy": 2.0, "waits": 3.0}, "changes": [CLOSED, BY_DAY], "targets": {}}
+    second = {"rates": {"busy": 2.0, "waits": 4.0}, "changes": [CLOSED, BY_NIGHT], "targets": {"waits": 60.0}}
     for forecast, options in ((done, first), (other, {**second, "horizon_seconds": 3601.0})):
         Forecast.objects.filter(pk=forecast.pk).update(options={**forecast.options, **options})
         forecast.refresh_from_db()
     assert {label: texts for label, *texts in options_that_differ(done, other)} == {
         "Horizon": ["3600 s", "3601 s"],
         "Rates of single queues": ["waits: 3.0", "waits: 4.0"],
-        "Changes in time": ["1 change", "1 change, 0 of them the same"],
+        "Changes in time": [
+            "at 06:00, every 1d: queue busy, set weight 1; 1 change as in the other",
+            "at 20:00, every 1d: queue busy, set deserved cpu=8 memory=4Gi; 1 change as in the other",
+        ],
         "Wait targets": ["none", "waits: 60.0"],
     }
 
