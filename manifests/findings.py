@@ -59,7 +59,10 @@ class Findings:
         path: str | None = None,
     ) -> None:
         """Add a problem of a document's key; `path` is given if the key has moved."""
-        line = None if self.are_many else source.document.place(steps).line + 1
+        if self.are_many:
+            self._left_out[severity] += 1
+            return
+        line = source.document.place(steps).line + 1
         path = spell(steps) if path is None else path
         self.add(rule, severity, message, document=source.label, line=line, path=path, fix=fix)
 

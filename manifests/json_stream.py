@@ -13,7 +13,10 @@ from manifests.json_places import find_in_json
 _TOKEN = re.compile(r'[ \t\r\n]*("(?:[^"\\]|\\.)*"|[{}\[\],:]|[^ \t\r\n{}\[\],:"]+)', re.DOTALL)
 _SUSPECT_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 """Characters that cannot be stored: NUL, or half of a surrogate pair."""
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _MAX_DIGITS = 1000
+MOST_FAULTS = 999
+"""The most located errors of a document; with the remark on the rest as many as are listed."""
 
 _FIX = "check the quotes, commas and brackets around this line"
 _FIXES = {
@@ -57,7 +60,7 @@ def _decoded(text: str, start: int) -> tuple[Any, int]:
 
 
 def _read_with_care(document: Document) -> tuple[Any, int]:
-    """Record every error of a document; return the usable part, and where it ends."""
+    """Record the errors of a document; return the usable part, and where it ends."""
     document.faults, stopped = _faults(document.text, document.whole)
     rules = {fault.rule for fault in document.faults}
     if "json.depth" in rules:
@@ -67,6 +70,10 @@ def _read_with_care(document: Document) -> tuple[Any, int]:
     except JSONDecodeError as error:
         document.faults.append(_syntax_fault(error))
         return None, error.pos
+    except RecursionError:  # beyond the located errors
+        return None, len(document.text)
+    if "form.many" in rules and (_is_deep(value) or _SUSPECT_ESCAPE.search(document.text, stopped, end)):
+        return None, end
     return None if "json.character" in rules else value, end
 
 
@@ -135,7 +142,7 @@ class _Open:
 
 
 def _faults(text: str, whole: Span) -> tuple[list[Fault], int]:
-    """Return the errors that the C parser cannot locate, and the index where the document ends."""
+    """Return the errors that the C parser cannot locate, and where the document ends or is left."""
     faults: list[Fault] = []
     stack: list[_Open] = []
     position, line = whole.start, whole.line
@@ -148,6 +155,10 @@ def _faults(text: str, whole: Span) -> tuple[list[Fault], int]:
             faults.append(
                 Fault("json.depth", f"nested more than {MAX_DEPTH} levels deep", line, "flatten it")
             )
+            break
+        if len(faults) >= MOST_FAULTS:
+            message = f"the document has {MOST_FAULTS:,} errors up to here; further ones are not searched"
+            faults.append(Fault("form.many", message, line, "fix these first"))
             break
         if not stack:
             break
@@ -184,22 +195,21 @@ def _is_unusable_number(word: str) -> bool:
 
 
 def _text_faults(word: str, inner: _Open | None) -> Iterator[tuple[str, str, str]]:
-    try:
-        content = json.loads(word, strict=False)
-    except ValueError:
-        return  # an error that the parser reports
-    if not _is_storable(content):
+    content = word[1:-1]
+    if "\\" in content:
+        try:
+            content = json.loads(word, strict=False)
+        except ValueError:
+            return  # an error that the parser reports
+    if _UNSTORABLE.search(content):
+        content = content.encode("utf-8", "replace").decode()
         yield "json.character", "the text contains NUL or an unpaired surrogate", "remove the character"
     if inner and inner.is_mapping and inner.awaits_key:
         inner.awaits_key = False
-        inner.key = content.encode("utf-8", "replace").decode()
-        if inner.key in inner.keys:
-            yield "json.duplicate", f"{inner.key} is defined a second time", "keep one"
-        inner.keys.add(inner.key)
-
-
-def _is_storable(content: str) -> bool:
-    return "\0" not in content and not any("\ud800" <= character <= "\udfff" for character in content)
+        inner.key = content
+        if content in inner.keys:
+            yield "json.duplicate", f"{content} is defined a second time", "keep one"
+        inner.keys.add(content)
 
 
 def _steps(stack: list[_Open]) -> Steps:

@@ -54,7 +54,8 @@ def _read_json(text: str, position: int, line: int) -> tuple[Document | None, in
     document, stopped = read_json(text, position, line)
     if document.value is not None or not document.faults:
         return document, stopped
-    if next(read_yaml(text, position, line)).value is not None:
+    is_json = any(fault.rule == "form.many" for fault in document.faults)
+    if not is_json and next(read_yaml(text, position, line)).value is not None:
         return None, position
     following = _NEXT_DOCUMENT.search(text, max(stopped, position + 1))
     return document, following.start() if following else len(text)

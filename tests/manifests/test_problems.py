@@ -3,6 +3,7 @@ import gzip
 import json
 import lzma
 import tarfile
+import time
 import tracemalloc
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -235,6 +236,19 @@ def test_problems_beyond_the_limit_are_counted() -> None:
     assert len(problems) == 1001
     assert (problems[-1].rule, problems[-1].severity) == ("form.more", "error")
     assert problems[-1].message == "200 more problems are not shown"
+
+
+@pytest.mark.parametrize("rest", ["", '"b": ' + "[" * 5000 + "]" * 5000 + ",", r'"b": "\ud800",'])
+def test_a_json_document_of_many_errors_is_not_searched_to_its_end(rest: str) -> None:
+    text = '{"apiVersion": "v1",\n' + '"a": 1,\n' * 5000 + rest + '"kind": "Node"}\n' + QUEUE
+    began = time.process_time()
+    reading = manifests.read([("f", text.encode())])
+    assert time.process_time() - began < 1.0
+    assert [problem.line for problem in reading.problems[:999]] == list(range(3, 1002))
+    assert {problem.rule for problem in reading.problems[:999]} == {"json.duplicate"}
+    many = reading.problems[999]
+    assert (many.rule, many.line) == ("form.many", 1001)
+    assert many.message == "the document has 999 errors up to here; further ones are not searched"
 
 
 def test_reading_stops_after_too_many_broken_documents() -> None:
