@@ -26,16 +26,26 @@ class Bullet:
 def bullets(rows: Sequence[QueueFigures], resource: str, scale: str = COMMON) -> list[Bullet]:
     """Return the charts of rows that are shown below each other, with aligned marks.
 
-    The common axis ends at the largest amount of any queue without children, so that parents with hundreds of
-    queues do not dwarf them; a capability beyond it is not drawn.
+    A capability beyond the end of the common axis is not drawn.
     """
-    measures = ("request", "allocated", "deserved", "guarantee")
-    parents = queues_with_children(rows)
-    leaves = [row for row in rows if row.queue not in parents] or rows
-    amounts = [getattr(row, name).get(resource) or 0.0 for row in leaves for name in measures]
-    common = max(amounts, default=0.0)
+    common = common_end(rows, resource)
     ends = [_own_end(row, resource) if scale == OWN else common for row in rows]
     return [_bullet(row, resource, end) for row, end in zip(rows, ends, strict=True)]
+
+
+def common_end(rows: Sequence[QueueFigures], resource: str) -> float:
+    """Return the end of an axis for all queues: the largest amount of a queue without children.
+
+    So parents of hundreds of queues do not dwarf them.
+    """
+    parents = queues_with_children(rows)
+    return largest_drawn([row for row in rows if row.queue not in parents] or rows, resource)
+
+
+def largest_drawn(rows: Sequence[QueueFigures], resource: str) -> float:
+    """Return the largest amount of any queue, other than its capability; 0 without rows."""
+    measures = ("request", "allocated", "deserved", "guarantee")
+    return max((getattr(row, name).get(resource) or 0.0 for row in rows for name in measures), default=0.0)
 
 
 def _own_end(row: QueueFigures, resource: str) -> float:

@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from planner.runs.charts.amounts import amounts_figure
+from planner.runs.charts.bullets import common_end, largest_drawn
 from planner.runs.charts.figure import first_on_top
 from planner.runs.charts.share import share_figure
 from planning.rows import QueueFigures
@@ -13,6 +14,8 @@ from planning.units import Scale
 GAP = 0.05
 """The gap between two panels, as a fraction of the width."""
 
+SPARE = 1.05
+"""The end of an axis, relative to the largest amount that is drawn as a whole."""
 LONGEST_TITLE = 30
 
 Figure = Mapping[str, Any]
@@ -21,9 +24,14 @@ Runs = Mapping[str, Sequence[QueueFigures]]
 
 
 def compared_amounts_figure(runs: Runs, resource: str, scale: Scale, queues: Sequence[str]) -> dict[str, Any]:
-    """Return deserved, allocated, request, guarantee and capability of each queue, run by run."""
+    """Return deserved, allocated, request, guarantee and capability of each queue, run by run.
+
+    Amounts of queues with children leave the axis where they exceed those of all others.
+    """
     figures = {title: amounts_figure(rows, resource, scale) for title, rows in runs.items()}
-    return _side_by_side(figures, queues)
+    every = [row for rows in runs.values() for row in rows]
+    end, most = common_end(every, resource), largest_drawn(every, resource)
+    return _side_by_side(figures, queues, scale.number(end) * SPARE if most > end else 0.0)
 
 
 def compared_share_figure(runs: Runs, queues: Sequence[str]) -> dict[str, Any]:
@@ -32,8 +40,11 @@ def compared_share_figure(runs: Runs, queues: Sequence[str]) -> dict[str, Any]:
     return _side_by_side({title: share_figure(rows, every) for title, rows in runs.items()}, queues)
 
 
-def _side_by_side(figures: Mapping[str, Figure], queues: Sequence[str]) -> dict[str, Any]:
-    """Return one figure with a panel per run; the first panel shows the names and the legend of all."""
+def _side_by_side(figures: Mapping[str, Figure], queues: Sequence[str], most: float = 0.0) -> dict[str, Any]:
+    """Return one figure with a panel per run; the first panel shows the names and the legend of all.
+
+    The axes end at the amount `most`, unless it is 0.
+    """
     first = next(iter(figures.values()))["layout"]
     axes = {}
     for number, (title, figure) in enumerate(figures.items(), 1):
@@ -43,6 +54,7 @@ def _side_by_side(figures: Mapping[str, Figure], queues: Sequence[str]) -> dict[
             "domain": [begin, end],
             "title": {"text": f"{_short(title)}<br>{figure['layout']['xaxis']['title']['text']}"},
             **({"matches": "x"} if number > 1 else {}),
+            **({"range": [0, most]} if most else {}),
         }
     data = [
         {**trace, "xaxis": f"x{number if number > 1 else ''}", "yaxis": "y", "showlegend": number == 1}

@@ -180,9 +180,13 @@ class ComparePage:
 
     @cached_property
     def limits(self) -> list[str]:
-        """The limits that some queue in the table has."""
+        """The limits that some queue in the table has; a guarantee of 0 is none."""
         held = [row for line in self.queues for row in line.held if row]
-        return [name for name in LIMITS if any(self.resource in getattr(row, name) for row in held)]
+        has = {
+            "guarantee": any(row.guarantee.get(self.resource) for row in held),
+            "capability": any(self.resource in row.capability for row in held),
+        }
+        return [name for name in LIMITS if has[name]]
 
     @cached_property
     def queues(self) -> list[Line[QueueFigures]]:

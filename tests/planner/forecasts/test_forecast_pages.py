@@ -473,6 +473,12 @@ def test_a_branch_from_a_moment_has_the_cluster_of_that_moment(browser: Client, 
     assert "fourth" not in groups
 
 
+def test_pages_say_that_their_times_are_in_utc(browser: Client, done: Forecast) -> None:
+    page = browser.get(f"/forecasts/{done.pk}/").content.decode()
+    assert "all times are in UTC" in page
+    assert " UTC." in page.partition("The forecast begins")[2][:60]
+
+
 CLOSED = {"at": "1h", "queue": "busy", "state": "closed"}
 BY_DAY = {"at": "06:00", "every": "1d", "queue": "busy", "set": {"weight": 1}}
 BY_NIGHT = {"at": "20:00", "every": "1d", "queue": "busy", "set": {"deserved": {"cpu": "8", "memory": "4Gi"}}}

@@ -3,9 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
-from planner.runs.charts import amounts_figure, bullets, share_figure
+import pytest
+
+from planner.runs.charts import amounts_figure, bullets, compared_amounts_figure, share_figure
 from planner.runs.selectors.figures import queue_lines, shown_queues
 from planning.rows import QueueFigures
+from planning.units import scale_of
 
 
 def row(queue: str, **known: Any) -> QueueFigures:
@@ -60,6 +63,18 @@ def test_each_trace_is_named_after_the_measure_that_sets_its_colour() -> None:
     figure = amounts_figure([row("a", deserved={"cpu": 1.0})], "cpu")
     assert {trace["name"].lower() for trace in figure["data"]} == {trace["meta"] for trace in figure["data"]}
     assert "color" not in str(figure)
+
+
+def test_parents_do_not_dwarf_the_queues_of_a_comparison() -> None:
+    leaves = [row("a", parent="top", request={"cpu": 100e3}), row("b", parent="top", request={"cpu": 40e3})]
+    top, scale = row("top", request={"cpu": 50e6}, capability={"cpu": 90e6}), scale_of("cpu", 50e6)
+    figure = compared_amounts_figure(
+        {"A": [top, *leaves], "B": [top, *leaves]}, "cpu", scale, ["top", "a", "b"]
+    )
+    assert figure["layout"]["xaxis"]["range"] == pytest.approx([0, scale.number(105e3)])
+    assert figure["layout"]["xaxis2"]["range"] == figure["layout"]["xaxis"]["range"]
+    flat = compared_amounts_figure({"A": leaves, "B": leaves}, "cpu", scale, ["a", "b"])
+    assert "range" not in flat["layout"]["xaxis"]
 
 
 def test_the_share_figure_shows_start_and_end_in_percent() -> None:

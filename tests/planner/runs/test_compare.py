@@ -107,6 +107,14 @@ def test_differing_settings_are_listed_field_by_field(api: APIClient, pair: list
     assert settings[2]["values"] == ["12", "4"]
 
 
+def test_a_guarantee_of_nothing_is_no_column(browser: Client, pair: list[Run]) -> None:
+    for run in pair:
+        run.queue_outcomes.update(guarantee={"cpu": 0.0, "memory": 0.0})
+    assert "Guarantee, cores" not in visible_text(text_of(browser.get(address(pair))))
+    pair[1].queue_outcomes.filter(queue="waits").update(guarantee={"cpu": 1000.0})
+    assert "Guarantee, cores" in visible_text(text_of(browser.get(address(pair))))
+
+
 def test_victims_are_classified_as_new_gone_or_unchanged(api: APIClient, pair: list[Run]) -> None:
     body = comparison(api, pair)
     assert [(row["name"], row["differs"]) for row in body["victims"]] == [
