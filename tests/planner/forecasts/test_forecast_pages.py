@@ -474,9 +474,7 @@ def test_a_branch_from_a_moment_has_the_cluster_of_that_moment(browser: Client, 
 
 
 def test_pages_say_that_their_times_are_in_utc(browser: Client, done: Forecast) -> None:
-    page = browser.get(f"/forecasts/{done.pk}/").content.decode()
-    assert "all times are in UTC" in page
-    assert " UTC." in page.partition("The forecast begins")[2][:60]
+    assert "all times are in UTC" in browser.get(f"/forecasts/{done.pk}/").content.decode()
 
 
 CLOSED = {"at": "1h", "queue": "busy", "state": "closed"}
