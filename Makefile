@@ -8,7 +8,7 @@ STAMP := .venv/installed
 # Tests start hundreds of processes; if the environment forbids bytecode, each would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test units core product journeys form contracts types models format parity bench test-long services audit sbom topology coverage docs wheel
+.PHONY: run test units core planning product journeys form contracts types models format parity bench test-long services audit sbom topology coverage docs wheel
 
 run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
 	@exec $(BIN)/python manage.py up
@@ -16,25 +16,29 @@ run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
 # Test files start in the order of their names: by default those with few tests, which may be the longest, would start
 # last. Journeys and units wait for processes and pages part of their time, so that more of them run than processors.
 BALANCED := --dist loadfile --no-loadscope-reorder
-# The units run in two processes of similar length. Workers of one pytest would each collect all tests, and report
-# every step of each: 4 ms a test. Children of `python -m pytest` do not import pytest, as those of the script do.
+# The units run in three processes of similar length, one more than processors, as each waits at times. Workers of one
+# pytest would each collect all tests, and report every step of each: 4 ms a test. Children of `python -m pytest` do
+# not import pytest, as those of the script do.
 PYTEST := $(BIN)/python -m pytest -m "not long"
-CORE := scheduler_core planning queuecast \
-	$(addprefix tests/,fidelity planning queuecast reference scheduler_core traces)
+CORE := scheduler_core $(addprefix tests/,fidelity reference scheduler_core)
+PRODUCT := planner tests/planner
 WITH_PROCESSES := tests/e2e tests/processes
 
 test: $(STAMP) services  ## Run everything needed to trust a change
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target form contracts docs models
-	@$(MAKE) --no-print-directory --jobs 4 --output-sync=line journeys core product types
+	@$(MAKE) --no-print-directory --jobs 5 --output-sync=line journeys core planning product types
 
 units: $(STAMP)  ## Run the tests within one process, except where the product itself starts others
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=line core product
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=line core planning product
 
-core: $(STAMP)  ## Run the units of the core, of planning and of the client
+core: $(STAMP)  ## Run the units of the core
 	$(PYTEST) $(CORE)
 
-product: $(STAMP)  ## Run all other units
-	$(PYTEST) manifests planner tests $(addprefix --ignore ,$(CORE) $(WITH_PROCESSES))
+planning: $(STAMP)  ## Run the units of planning, of the client and of manifests, attacks, and the rules of the house
+	$(PYTEST) planning queuecast manifests tests $(addprefix --ignore ,$(CORE) $(PRODUCT) $(WITH_PROCESSES))
+
+product: $(STAMP)  ## Run the units of pages, the API and background work
+	$(PYTEST) $(PRODUCT)
 
 journeys: $(STAMP) services  ## Run the tests of an installation's processes, and of its pages in a browser
 	$(PYTEST) -n 2 $(BALANCED) $(WITH_PROCESSES)
