@@ -127,6 +127,8 @@ metadata:
 
 
 CAREFUL, PASSWORD = "careful", "a-long-test-password"
+HORIZON = 4 * 3600
+"""How long forecasts are, in seconds: long enough for more findings than a page shows at first."""
 
 
 class Tour:
@@ -307,7 +309,7 @@ class Tour:
         return f"{self._running.address}rebases/{rebase}/"
 
     def _forecasts(self, scenario: str) -> dict[str, str]:
-        """Forecast eight hours of the sample, before and after a queue gets twice as many jobs."""
+        """Forecast four hours of the sample, before and after changes while jobs run twice as long."""
         home, api = self._running.address, f"{self._running.address}api/v1/"
         headers = {"Authorization": f"Token {self._running.token()}", "Prefer": "wait=30"}
         patterns = [
@@ -319,13 +321,13 @@ class Tour:
             }
             for queue in ("analytics", "ci", "serving")
         ]
-        drawn = {"patterns": patterns, "seconds": 8 * 3600, "seed": 1}
+        drawn = {"patterns": patterns, "seconds": HORIZON, "seed": 1}
         id_of = scenario.rstrip("/").rpartition("/")[2]
         at = f"{api}scenarios/{id_of}/"
-        options = {"horizon_seconds": 8 * 3600, "period_seconds": 10, "default_run_seconds": 7200}
+        options = {"horizon_seconds": HORIZON, "period_seconds": 10, "default_run_seconds": 7200}
         changes = [
-            {"at": "2h", "queue": "analytics", "set": {"weight": 5}},
-            {"at": "6h", "queue": "ci", "state": "closed"},
+            {"at": "1h", "queue": "analytics", "set": {"weight": 5}},
+            {"at": "2h", "queue": "ci", "state": "closed"},
         ]
         with self._window(1400, "light") as script:
 
@@ -334,7 +336,7 @@ class Tour:
                     script.request.post(address, headers=headers, data=body, timeout=60_000).json()["id"]
                 )
 
-            trace = made(f"{api}traces/", {"name": "a working day", "generate": drawn})
+            trace = made(f"{api}traces/", {"name": "an afternoon", "generate": drawn})
             script.request.patch(
                 f"{at}targets/", headers=headers, data={"targets": {"analytics": 60, "ci": 5}}
             )
@@ -354,8 +356,8 @@ class Tour:
         home, api = self._running.address, f"{self._running.address}api/v1/experiments/"
         headers = {"Authorization": f"Token {self._running.token()}"}
         settings = [
-            {"queue": "agents", "field": "weight", "values": [2, 3, 4]},
-            {"like": "gpu-h100-01", "range": {"from": 1, "to": 3, "step": 1}, "price": 5},
+            {"queue": "agents", "field": "weight", "values": [2, 4]},
+            {"like": "gpu-h100-01", "range": {"from": 1, "to": 2, "step": 1}, "price": 5},
         ]
         figures = [
             {"figure": "waiting_pods", "queue": "agents", "better": "less"},
@@ -377,10 +379,10 @@ class Tour:
             work = {"queue": "analytics", "jobs_per_hour": 6, "run_median": 1200, "requests": {"cpu": "16"}}
             forecast = {
                 "patterns": [work],
-                "horizon_seconds": 7200,
+                "horizon_seconds": 3600,
                 "period_seconds": 60,
-                "seeds": 3,
-                "unseen_seeds": 3,
+                "seeds": 2,
+                "unseen_seeds": 2,
             }
             levels = [{"queue": "analytics", "field": "deserved", "resource": "cpu", "values": ["96", "192"]}]
             waits = [{"figure": "wait_p95", "queue": "analytics", "at_most": "1h"}]
