@@ -251,6 +251,15 @@ def on_server(backend: Backend, what: str) -> Client:
     raise Refused(f"{what} requires a server; it does not work with --local.", code="needs_server")
 
 
+def _set_in(held: Any, field: str) -> Json:
+    """Return the values of a field by their path; an empty mapping sets nothing.
+
+    >>> _set_in({"resource": {"cpu": "2"}}, "guarantee"), _set_in({"resource": {}}, "guarantee")
+    ({'guarantee.resource.cpu': '2'}, {})
+    """
+    return {path: value for path, value in leaves(held, field) if value is not None and value != {}}
+
+
 def _by_field(one: Mapping[str, Any]) -> Iterator[Json]:
     """Yield a line for every changed field of an object; one line for a new or removed object, or a text."""
     about = {"kind": one["kind"], "name": one["key"]}
@@ -258,8 +267,7 @@ def _by_field(one: Mapping[str, Any]) -> Iterator[Json]:
         for change in one["fields_changed"]:
             yield {**about, "field": change["path"], "before": change["before"], "after": change["after"]}
     elif one["field"]:
-        sides = [one["before"], one["after"]]
-        before, after = ({} if held is None else dict(leaves(held, one["field"])) for held in sides)
+        before, after = (_set_in(held, one["field"]) for held in (one["before"], one["after"]))
         for field in dict.fromkeys([*before, *after]):
             if before.get(field) != after.get(field):
                 yield {**about, "field": field, "before": before.get(field), "after": after.get(field)}

@@ -175,6 +175,11 @@ def test_every_part_of_a_scenario_is_edited_and_undone(
     assert [
         one["name"] for one in json_output(capsys, "scenario", "diff", "plan") if one["kind"] == "queues"
     ] == []
+    text_output(capsys, "queue", "set", "plan", "busy", "guarantee.cpu=1")
+    diff = json_output(capsys, "scenario", "diff", "plan")
+    (found,) = (one for one in diff if one["kind"] == "queues")
+    assert (found["field"], found["before"], found["after"]) == ("guarantee.resource.cpu", None, "1")
+    text_output(capsys, "undo", "plan")
     kinds = {one["way"] for one in json_output(capsys, "history", "plan")}
     assert {"edit", "undo", "redo"} <= kinds
     assert json_output(capsys, "preview", "plan")["queues"]
