@@ -90,6 +90,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "planner.web.middleware.outages.Outages",
+    "planner.web.middleware.removals.Removals",
     # Before anything reads the body, and the form's token is in the body.
     "planner.web.middleware.bodies.BodyLimits",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -4,7 +4,7 @@ import errno
 from collections.abc import Sequence
 
 from django.core.exceptions import PermissionDenied
-from django.db import InterfaceError, OperationalError
+from django.db import IntegrityError, InterfaceError, OperationalError
 
 from planner.accounts.models import Role
 from planning.rows import Problem
@@ -20,6 +20,10 @@ class Invalid(Exception):
 
 class Busy(Exception):
     """The server is busy; the same request can be repeated in a few seconds."""
+
+
+class Gone(Exception):
+    """What a request is about was removed after it was read; nothing was saved."""
 
 
 class QuotaExceeded(Exception):
@@ -54,6 +58,15 @@ class RoleTooLow(PermissionDenied):
         super().__init__(
             f"This requires the role {needed}; {having}. An admin of the workspace can change that."
         )
+
+
+def gone_of(error: Exception) -> Gone | None:
+    """Return what an error says was removed; the database says it of a row that another one refers to."""
+    if isinstance(error, Gone):
+        return error
+    if isinstance(error, IntegrityError) and "foreign key constraint" in str(error).lower():
+        return Gone("What this refers to was deleted in the meantime. Nothing was saved.")
+    return None
 
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)

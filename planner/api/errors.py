@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.accounts.services.logins import TooSoon
-from planner.errors import Busy, Invalid, StaleRevision, StaleTargets, is_outage
+from planner.errors import Busy, Invalid, StaleRevision, StaleTargets, gone_of, is_outage
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +74,8 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
         error = exceptions.NotFound()
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied(str(error) or None)
+    elif gone := gone_of(error):
+        error = exceptions.NotFound(str(gone))
     elif isinstance(error, (RequestDataTooBig, UnreadablePostError, Busy)) or is_outage(error):
         raise error  # planner.web.middleware answers, for pages and API alike
     elif isinstance(error, SuspiciousOperation):

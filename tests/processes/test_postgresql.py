@@ -9,8 +9,13 @@ import pytest
 from tests.processes.conftest import Databases
 from tests.processes.installation import ROOT
 
-TESTS = ("attacks/test_bundles.py", "attacks/test_logins.py", "planner/test_constraints.py")
-"""Their input is written to rows: texts with NUL, numbers out of range, concurrent guesses."""
+TESTS = (
+    "attacks/test_bundles.py",
+    "attacks/test_logins.py",
+    "planner/scenarios/test_concurrent_removal.py",
+    "planner/test_constraints.py",
+)
+"""Their input is written to rows: texts with NUL, numbers out of range, concurrent guesses; and removals."""
 
 
 @pytest.mark.service

@@ -37,6 +37,7 @@ def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
     is_workspace = isinstance(thing, Workspace)
     workspace = thing if isinstance(thing, Workspace) else thing.workspace
     role_require(user=user, workspace=workspace, needed=Role.ADMIN if is_workspace else Role.EDITOR)
+    _lock(thing)
     gone = dependent_counts(thing)
     event_note(
         workspace=None if is_workspace else workspace,
@@ -54,6 +55,12 @@ def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
     thing.delete()
     unreferenced_outcomes_delete()
     return gone
+
+
+def _lock(thing: Deletable) -> None:
+    """Let what would refer to an object or to what is deleted with it wait, and find it deleted."""
+    for rows in (scenarios_of(thing), snapshots_of(thing), type(thing)._default_manager.filter(pk=thing.pk)):
+        list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
 
 
 def account_delete(*, user: User, confirmation: str, address: str) -> None:

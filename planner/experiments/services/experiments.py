@@ -21,7 +21,7 @@ from planner.experiments.services.settling import experiment_settle
 from planner.experiments.services.workloads import with_prices, workload_of
 from planner.rules import row_create
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.scenarios import scenario_frozen
+from planner.scenarios.selectors.scenarios import locked_scenario, scenario_frozen
 from planner.work.lifecycle import work_enqueue_all
 from planning.experiments.cells import Grid
 from planning.experiments.definition import (
@@ -74,7 +74,7 @@ def experiment_plan(
 ) -> ExperimentPlan:
     """Freeze the scenario's current revision for an experiment; slow, so call it outside transactions.
 
-    Raises RoleTooLow, and Invalid with every problem.
+    Raises RoleTooLow, Gone, and Invalid with every problem.
     """
     role_require(user=user, workspace=scenario.workspace)
     plan, problems = _read(scenario, written)
@@ -110,9 +110,10 @@ def _read(scenario: Scenario, written: Mapping[str, Any]) -> tuple[ExperimentPla
 
 @transaction.atomic
 def experiment_queue(*, plan: ExperimentPlan, user: User | None = None) -> Experiment:
-    """Queue the cells of a planned experiment. Raises QuotaExceeded."""
+    """Queue the cells of a planned experiment. Raises QuotaExceeded and Gone."""
     scenario, written, grid = plan.scenario, plan.written, plan.grid
     quota_require(workspace=scenario.workspace)
+    locked_scenario(scenario)
     definition = Definition.of(written)
     cells = list(definition.combinations(written, grid))
     experiment = row_create(

@@ -17,7 +17,7 @@ from planner.forecasts.models import Forecast, WaitTarget, WorkloadTrace
 from planner.forecasts.selectors.forecasts import scenario_leaves
 from planner.forecasts.selectors.targets import targets_tag, wait_targets
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.scenarios import scenario_frozen
+from planner.scenarios.selectors.scenarios import locked_scenario, scenario_frozen
 from planner.work.lifecycle import work_enqueue
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.document import late_problems
@@ -63,7 +63,7 @@ def forecast_plan(
     """Freeze the scenario's current revision; slow, so call it outside transactions.
 
     `options`: those of `planning.forecasts.options.DEFAULTS`; the wait targets are the scenario's. Raises
-    RoleTooLow, and Invalid with every problem of the options.
+    RoleTooLow, Gone, and Invalid with every problem of the options.
     """
     role_require(user=user, workspace=scenario.workspace)
     if trace.workspace_id != scenario.workspace_id:
@@ -85,9 +85,10 @@ def forecast_plan(
 
 @transaction.atomic
 def forecast_queue(*, plan: ForecastPlan, user: User | None = None) -> Forecast:
-    """Queue a planned forecast. Raises QuotaExceeded."""
+    """Queue a planned forecast. Raises QuotaExceeded and Gone."""
     workspace = plan.scenario.workspace
     quota_require(workspace=workspace)
+    locked_scenario(plan.scenario)
     return work_enqueue(
         Forecast(
             workspace=workspace,
@@ -120,7 +121,7 @@ def targets_set(
     `expected` is the tag of the targets that the edit is based on. Raises StaleTargets if they have changed,
     and Invalid as `targets_change` does.
     """
-    _lock(scenario)
+    locked_scenario(scenario)
     present = wait_targets(scenario)
     if targets_tag(present) != expected:
         raise StaleTargets
@@ -133,12 +134,12 @@ def targets_change(
 ) -> None:
     """Set the wait targets of these queues, None removes one; those of other queues are unchanged.
 
-    Raises Invalid for a target of a queue that takes no jobs in the scenario.
+    Raises Gone, and Invalid for a target of a queue that takes no jobs in the scenario.
     """
     role_require(user=user, workspace=scenario.workspace)
+    locked_scenario(scenario)
     if problems := _unknown_targets(scenario, targets):
         raise Invalid(problems)
-    _lock(scenario)
     before = wait_targets(scenario)
     scenario.wait_targets.filter(queue__in=targets).delete()
     WaitTarget.objects.bulk_create(
@@ -165,11 +166,6 @@ def targets_change(
 
 def _targets_text(targets: Mapping[str, float]) -> str:
     return ", ".join(f"{queue} {exact(seconds)} s" for queue, seconds in targets.items())
-
-
-def _lock(scenario: Scenario) -> None:
-    """Let other edits of the wait targets wait until the transaction ends."""
-    Scenario.objects.select_for_update().get(pk=scenario.pk)
 
 
 def _unknown_targets(scenario: Scenario, targets: Mapping[str, float | None]) -> list[Problem]:

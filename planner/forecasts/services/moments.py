@@ -15,6 +15,7 @@ from planner.forecasts.models import Forecast
 from planner.forecasts.services.forecasts import targets_copy
 from planner.forecasts.services.replays import replayed
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.scenarios import locked_scenario
 from planner.scenarios.services.scenarios import scenario_create
 from planner.work.subprocess_runner import ChildFailed, Limits
 from planning.documents import items
@@ -33,7 +34,7 @@ def moment_open(*, forecast: Forecast, at: float, name: str = "", user: User | N
     """Create a scenario of the cluster as the first session at or after `at` finds it.
 
     The scenario is a branch of the forecast's scenario, on a snapshot of that moment. Raises RoleTooLow,
-    QuotaExceeded, Busy while this process opens another moment, and Invalid if it cannot be replayed.
+    QuotaExceeded, Busy while this process opens another moment, Gone, and Invalid if it cannot be replayed.
     """
     role_require(user=user, workspace=forecast.workspace)
     quota_require(workspace=forecast.workspace)
@@ -45,6 +46,7 @@ def moment_open(*, forecast: Forecast, at: float, name: str = "", user: User | N
     is_replaced = any("scheduler_conf" in change for change in forecast.options["changes"])
     conf = document.get("scheduler_conf") if is_replaced else original.get("scheduler_conf")
     with transaction.atomic():
+        locked_scenario(forecast.scenario)
         snapshot = snapshot_create(
             workspace=forecast.workspace,
             name=called,

@@ -11,11 +11,12 @@ from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
 from planner.clusters.selectors.usage import quota_require
-from planner.errors import QuotaExceeded
+from planner.errors import Gone, QuotaExceeded
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import (
     document_of_snapshot,
+    locked_scenario,
     scenario_frozen,
     state_at,
     state_of_snapshot,
@@ -47,7 +48,7 @@ def run_plan(
 ) -> RunPlan:
     """Freeze the scenario's current revision; slow, so call it outside transactions.
 
-    `options`: `cycles` (1) and `explain` (true). Raises RoleTooLow and QuotaExceeded.
+    `options`: `cycles` (1) and `explain` (true). Raises RoleTooLow, QuotaExceeded and Gone.
     """
     role_require(user=user, workspace=scenario.workspace)
     quota_require(workspace=scenario.workspace)
@@ -60,7 +61,8 @@ def run_plan(
 def run_queue(
     *, scenario: Scenario, content: Blob, options: Mapping[str, Any], user: User | None = None
 ) -> Run:
-    """Queue a run over an input that is already frozen; the caller has checked role and quota."""
+    """Queue a run over a frozen input; the caller has checked role and quota. Raises Gone."""
+    locked_scenario(scenario)
     return work_enqueue(
         Run(
             workspace=scenario.workspace,
@@ -87,15 +89,18 @@ def baseline_create(*, run: Run) -> Run | None:
         return None
     try:
         quota_require(workspace=scenario.workspace)
+        return _baseline_queue(run, Blob.of(document_of_snapshot(scenario.snapshot, run.options)))
     except QuotaExceeded:
         logger.info("Run %s gets no baseline: its workspace is full.", run.pk)
-        return None
-    return _baseline_queue(run, Blob.of(document_of_snapshot(scenario.snapshot, run.options)))
+    except Gone:
+        logger.info("Run %s gets no baseline: its scenario was removed.", run.pk)
+    return None
 
 
 @transaction.atomic
 def _baseline_queue(run: Run, content: Blob) -> Run | None:
     """Queue the baseline, unless the run was deleted or did not succeed; the worker takes it next."""
+    locked_scenario(run.scenario)
     present = Run.objects.select_for_update().filter(pk=run.pk, state=Run.State.SUCCEEDED).first()
     if present is None:
         return None

@@ -8,10 +8,11 @@ from django.db import transaction
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
-from planner.errors import Invalid
+from planner.errors import Gone, Invalid
 from planner.runs.models import Run
 from planner.runs.selectors.searches import fitting_of, search_of
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.scenarios import locked_scenario
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.objects import objects_write
 from planner.scenarios.services.queues import queue_update
@@ -29,7 +30,9 @@ def question_create(*, run: Run, find: Callable[[], Run | None], user: User | No
     Call it in a transaction: `find` looks for an earlier search once the run is locked. `question` holds the
     fields of `Run` that say what is searched.
     """
-    Run.objects.select_for_update().get(pk=run.pk)
+    locked_scenario(run.scenario)
+    if not Run.objects.select_for_update().filter(pk=run.pk).exists():
+        raise Gone("The run was deleted in the meantime. Nothing was saved.")
     present = find()
     if present is not None and present.state not in (State.FAILED, State.CANCELLED):
         return present

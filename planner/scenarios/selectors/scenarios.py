@@ -12,6 +12,7 @@ from planner.accounts.models import User
 from planner.accounts.selectors.workspaces import visible
 from planner.clusters.models import Snapshot
 from planner.clusters.selectors.contents import content_if_needed, content_of
+from planner.errors import Gone
 from planner.scenarios.models import Scenario
 from planning.contents import Objects, frozen_input
 from planning.differences import differences
@@ -47,15 +48,26 @@ def get_scenario(user: User, scenario_id: UUID) -> Scenario:
 def scenario_frozen(scenario: Scenario, options: Mapping[str, Any] | None = None) -> Frozen:
     """Return a scenario at its current revision, with the document of a run with these options.
 
-    The row is locked while its state is read, so that state and revision belong together.
+    The row is locked while its state is read, so that state and revision belong together. Raises Gone.
     """
     content = content_of(scenario.snapshot)
     with transaction.atomic():
-        rows = Scenario.objects.select_for_update(of=("self",)).select_related("workspace")
-        present = rows.get(pk=scenario.pk)
+        present = locked_scenario(scenario)
         state = state_of(present)
     document = frozen_input(content.document, name=present.name, state=state, options=options)
     return Frozen(present, state, document)
+
+
+def locked_scenario(scenario: Scenario) -> Scenario:
+    """Return the current row of a scenario, locked until the transaction ends (1 query).
+
+    A removal waits for the lock, and so do edits. Raises Gone if the scenario was removed or deleted.
+    """
+    rows = Scenario.objects.select_for_update(of=("self",)).select_related("workspace", "snapshot")
+    present = rows.filter(pk=scenario.pk, removed=None).first()
+    if present is None:
+        raise Gone(f"Scenario {scenario.name} was removed in the meantime. Nothing was saved.")
+    return present
 
 
 def state_of(scenario: Scenario) -> State:

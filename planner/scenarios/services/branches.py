@@ -9,7 +9,7 @@ from planner.errors import Invalid
 from planner.rules import row_create
 from planner.scenarios.models import ObjectChange, Queue, Scenario
 from planner.scenarios.selectors.rebases import rebase_of
-from planner.scenarios.selectors.scenarios import state_at
+from planner.scenarios.selectors.scenarios import locked_scenario, state_at
 from planner.scenarios.services.revisions import copy_store, revision_lock
 from planning.objects import object_problems
 from planning.rebase import Rebased
@@ -22,9 +22,9 @@ from planning.states import State
 def scenario_branch(
     *, scenario: Scenario, name: str, revision: int | None = None, user: User | None = None
 ) -> Scenario:
-    """Create a scenario with the state of another one at its current or an older revision."""
+    """Create a scenario with the state of another one at its current or an older revision. Raises Gone."""
     role_require(user=user, workspace=scenario.workspace)
-    present = Scenario.objects.select_for_update(of=("self",)).select_related("snapshot").get(pk=scenario.pk)
+    present = locked_scenario(scenario)
     begin = present.revision if revision is None else revision
     state = state_at(present, begin)
     return _begun(present, state, snapshot=present.snapshot, name=name, revision=begin, user=user)

@@ -11,6 +11,7 @@ from planner.accounts.services.members import role_require
 from planner.errors import Invalid
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.scenarios import locked_scenario
 from planning.labels import label_problems
 
 Labelled = TypeVar("Labelled", Scenario, Run)
@@ -31,9 +32,10 @@ def label(*, thing: Labelled, user: User | None, **labels: Unpack[Labels]) -> La
 
     The workspace's history keeps the former name of a scenario.
 
-    Raises RoleTooLow, and Invalid with every problem; then nothing was saved.
+    Raises RoleTooLow, Gone, and Invalid with every problem; then nothing was saved.
     """
     role_require(user=user, workspace=thing.workspace)
+    locked_scenario(thing if isinstance(thing, Scenario) else thing.scenario)
     if problems := label_problems(labels, name_required=isinstance(thing, Scenario)):
         raise Invalid(problems)
     kept: dict[str, Any] = {**labels}

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from planner.accounts.models import Role, User
 from planner.clusters.models import Snapshot
-from planner.errors import Invalid, RoleTooLow, StaleRevision
+from planner.errors import Gone, Invalid, RoleTooLow, StaleRevision
 from planner.scenarios.models import Rebase, Scenario
 from planner.scenarios.services.branches import rebase_prepare, rebase_store
 from planner.scenarios.services.revisions import revision_lock
@@ -33,7 +33,7 @@ def rebase_create(
 ) -> Rebase:
     """Queue a rebase for a worker; its problems are known once the worker has compared the snapshots.
 
-    Raises RoleTooLow and StaleRevision.
+    Raises RoleTooLow, StaleRevision and Gone.
     """
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     return work_enqueue(
@@ -75,6 +75,9 @@ def rebase_make(claim: Claim[Rebase], watch: Watch) -> None:
         retry_on_db_error(lambda: _refuse(claim, reason, undecided))
     except StaleRevision:
         retry_on_db_error(lambda: _refuse(claim, CHANGED))
+    except Gone as error:
+        gone = str(error)
+        retry_on_db_error(lambda: _refuse(claim, gone))
     except RoleTooLow:
         retry_on_db_error(lambda: _refuse(claim, NOT_ALLOWED))
 

@@ -9,7 +9,7 @@ from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
 from planner.errors import StaleRevision
 from planner.scenarios.models import Change, Scenario, ScenarioCopy
-from planner.scenarios.selectors.scenarios import state_of
+from planner.scenarios.selectors.scenarios import locked_scenario, state_of
 from planning.documents import encoded
 from planning.states import Edit
 
@@ -20,11 +20,11 @@ COPY_EVERY = 20
 def revision_lock(*, scenario: Scenario, expected: int, user: User | None) -> None:
     """Lock the scenario for an edit until the transaction ends, and refresh it.
 
-    Raises RoleTooLow for an account that may not edit it, and StaleRevision. Of two edits based on the same
-    revision only one succeeds: the second one waits here, and is stale.
+    Raises RoleTooLow for an account that may not edit it, StaleRevision, and Gone. Of two edits based on the
+    same revision only one succeeds: the second one waits here, and is stale.
     """
     role_require(user=user, workspace=scenario.workspace)
-    present = Scenario.objects.select_for_update().get(pk=scenario.pk)
+    present = locked_scenario(scenario)
     scenario.revision = present.revision
     scenario.conf_text, scenario.release = present.conf_text, present.release
     if present.revision != expected:

@@ -9,7 +9,7 @@ from planner.accounts.models import Event, User
 from planner.accounts.services.events import event_note
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Snapshot
-from planner.errors import Invalid
+from planner.errors import Gone, Invalid
 from planner.experiments.models import Experiment
 from planner.experiments.services.settling import experiment_cancel
 from planner.rules import row_create
@@ -44,8 +44,9 @@ def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None)
 @transaction.atomic
 def scenario_remove(*, scenario: Scenario, expected_revision: int, user: User | None = None) -> None:
     """Hide a scenario and its runs and stop them; its changes stay in the workspace's history."""
-    revision_lock(scenario=scenario, expected=expected_revision, user=user)
-    if Scenario.objects.filter(pk=scenario.pk, removed__isnull=False).exists():
+    try:
+        revision_lock(scenario=scenario, expected=expected_revision, user=user)
+    except Gone:
         return  # by another call at the same moment
     scenario.removed = timezone.now()
     scenario.save(update_fields=["removed"])
