@@ -1,11 +1,11 @@
 """The charts of an experiment, as data for Plotly; functions of the rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from textwrap import wrap
 from typing import Any
 
+from planner.experiments.chart_texts import escaped, hover_text, level, lines_of
 from planner.experiments.selectors.cells import CellRow
 from planning.amounts import read_amounts
 from planning.experiments.figures import WAITS
@@ -15,11 +15,8 @@ from planning.units import resource_label, scale_of
 
 Figure = dict[str, Any]
 
-LETTERS = 18
-"""How many letters of a name fit on a line below its axis."""
 LINES = 200
 """The most cells in the parallel coordinates: those of the front first."""
-SET, UNSET = "set", "not set"
 _COUNTED = {"evictions": "pods", "waiting_pods": "pods", "waiting_jobs": "jobs", "lost_hours": "pod-hours"}
 _TIMES = ((3 * 3600.0, 3600.0, "h"), (180.0, 60.0, "min"), (0.0, 1.0, "s"))
 """The smallest wait for each unit, the unit's seconds, and its name."""
@@ -67,11 +64,6 @@ def column_of(figure: Measured, rows: Sequence[CellRow], currency: str = "USD") 
     largest = max((row.figures.get(name) or 0.0 for row in rows), default=0.0)
     scale = scale_of(figure.resource, largest)
     return Column(name, f"{words} ({scale.many})", scale.size)
-
-
-def level(value: Any) -> str:
-    """Return the value of a setting as a text."""
-    return UNSET if value is None else str(value)
 
 
 def is_numeric(axis: Axis) -> bool:
@@ -252,7 +244,7 @@ def parallel_figure(space: Space, rows: Sequence[CellRow], columns: Sequence[Col
                 "automargin": True,
                 "tickangle": 0,
                 "tickvals": list(range(len(names))),
-                "ticktext": ["<br>".join(wrap(_escaped(name), LETTERS)) for name in names],
+                "ticktext": [lines_of(name) for name in names],
             },
             "yaxis": {"tickvals": [0, 1], "showticklabels": False, "range": [-0.15, 1.15]},
         },
@@ -272,27 +264,8 @@ def _heights(values: Sequence[float | None]) -> list[float | None]:
 
 def _at(end: float, heights: Sequence[float | None], texts: Sequence[str]) -> str:
     """Return the value at an end of an axis; empty at the upper end if all values are equal."""
-    return next((_escaped(text) for height, text in zip(heights, texts, strict=True) if height == end), "")
+    return next((escaped(text) for height, text in zip(heights, texts, strict=True) if height == end), "")
 
 
 def _measured(rows: Sequence[CellRow], *, front: bool) -> list[CellRow]:
     return [row for row in rows if row.figures and row.front == front]
-
-
-def hover_text(row: CellRow) -> str:
-    """Return settings and figures of a cell as lines, for its tooltip."""
-    parts: list[tuple[str, Any]] = [*row.settings.items(), ("price", f"{row.price:g}")]
-    figures: Mapping[str, float | None] = row.figures
-    parts += [(name, _figure_text(value, row.intervals.get(name))) for name, value in figures.items()]
-    return "<br>".join(f"{_escaped(name)}: {_escaped(level(value))}" for name, value in parts)
-
-
-def _figure_text(value: float | None, interval: Mapping[str, float | None] | None) -> str:
-    if value is None:
-        return "unlimited"
-    return f"{value:,g}" + (f" ({interval['low']:,.5g} to {interval['high']:,.5g})" if interval else "")
-
-
-def _escaped(text: str) -> str:
-    """Return a text with escaped markup, which Plotly would interpret."""
-    return text.replace("&", "&amp;").replace("<", "&lt;")

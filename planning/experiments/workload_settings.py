@@ -30,8 +30,8 @@ class WorkSetting(Setting):
     now: float | None
 
     def present(self, document: Json) -> Any:
-        """Return the value in the experiment's forecast."""
-        return self.now
+        """Return the value in the experiment's forecast; a whole factor as people write it, 1."""
+        return int(self.now) if self.now is not None and float(self.now).is_integer() else self.now
 
     def refusal(self, document: Json, value: Any) -> Refusal | None:
         """Return why the work cannot be drawn with a value."""

@@ -16,6 +16,7 @@ from planning.experiments.forecast_figures import FORECAST_MEASURES, OF_JOBS, fi
 from planning.experiments.outcomes import Measurer, outcome_of
 from planning.experiments.search import left_open, missed_goals, smallest
 from planning.experiments.verification import sentence, verified
+from planning.experiments.workload_settings import WorkSetting
 from planning.forecasts.opening import opened
 from planning.forecasts.record import Record, record_of
 from planning.forecasts.targets import waits_of
@@ -159,6 +160,12 @@ def test_a_cell_over_seeds_is_the_mean_of_the_forecasts_under_each_seed() -> Non
     assert cell.figures == tuple(mean(values) for values in zip(*cell.over, strict=True))
     assert all(low <= value <= high for (low, high), value in zip(cell.intervals, cell.figures, strict=True))
     assert any(low < high for low, high in cell.intervals)
+
+
+def test_a_whole_factor_is_written_as_it_is_typed() -> None:
+    for now, text in ((1.0, "1"), (0.5, "0.5"), (None, "None")):
+        setting = WorkSetting("rate", (2,), 1.0, option="rate", now=now)
+        assert str(setting.present({})) == text
 
 
 def test_the_seed_may_vary_and_patterns_generate_the_workload() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from django.http import QueryDict
 
 from planner.experiments import charts
+from planner.experiments.chart_texts import level
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.cells import CellRow, Cells
 from planner.experiments.selectors.experiments import Progress
@@ -65,7 +66,7 @@ class ExperimentPage:
         """Return a cell with its texts in the order of the columns."""
         return {
             "row": row,
-            "settings": [(charts.level(row.settings[name]), is_number) for name, is_number in self.settings],
+            "settings": [(level(row.settings[name]), is_number) for name, is_number in self.settings],
             "figures": [(column.number(row), column.interval(row)) for column in self.columns],
         }
 
