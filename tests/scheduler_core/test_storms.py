@@ -15,7 +15,7 @@ from tests.scheduler_core.states import state_of
 from tests.scheduler_core.test_calm import committed, compare, opened, records_of
 from tests.trials import trials
 
-LARGE = {"jobs": 160, "nodes": 44}
+LARGE = {"jobs": 140, "nodes": 44}
 """More nodes than are evaluated one at a time."""
 
 
