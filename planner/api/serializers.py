@@ -25,7 +25,12 @@ def amount_body(resource: str, value: float | None) -> dict[str, Any]:
     >>> amount_body("nvidia.com/gpu", None)
     {'value': None, 'unit': 'milliunits', 'unlimited': True}
     """
-    return {"value": value, "unit": _UNITS.get(resource, "milliunits"), "unlimited": value is None}
+    return {"value": value, "unit": amount_unit(resource), "unlimited": value is None}
+
+
+def amount_unit(resource: str) -> str:
+    """Return the scheduler's unit of amounts of a resource."""
+    return _UNITS.get(resource, "milliunits")
 
 
 class AmountSerializer(serializers.Serializer[Any]):

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from planner.api.columns import Row
 from planner.api.filters import ordering_parameter, refuse_unknown
 from planner.api.schema import answers, paged
+from planner.api.serializers import amount_unit
 from planner.forecasts.api.forecasts import OF_LISTS, PAGE, PAGE_SIZE, QUEUE, ForecastTable
 from planner.forecasts.api.serializers import EvictionRowSerializer, SeriesSerializer
 from planner.forecasts.selectors.forecasts import record_of
@@ -24,6 +25,8 @@ from planning.suggestions import meant
 BEGIN = OpenApiParameter("begin", OpenApiTypes.FLOAT, description="Simulated seconds; default 0.")
 END = OpenApiParameter("end", OpenApiTypes.FLOAT, description="Simulated seconds; default: the end.")
 RESOURCE = OpenApiParameter("resource", description="Default `cpu`.")
+_UNITS_OF_OTHERS = {"waiting": "jobs", "fragmented_part": "ratio"}
+"""The units of figures that are no amounts of the resource."""
 
 
 class ForecastEvictions(ForecastTable):
@@ -58,7 +61,7 @@ class ForecastSeries(ForecastTable):
 
     def table_of(self, request: Request, body: Any) -> list[Row]:
         """Return a row for each time at which a figure changes."""
-        return [row for curve in body["curves"] for row in _changes(curve, body["resource"])]
+        return [row for curve in body["curves"] for row in _changes(curve, body["resource"], body["unit"])]
 
     @extend_schema(
         responses=answers({200: SeriesSerializer}, 404, 422), parameters=[RESOURCE, QUEUE, BEGIN, END]
@@ -86,7 +89,13 @@ class ForecastSeries(ForecastTable):
             *use_curves(record, resource, begin, end),
             *room_curves(record, resource, begin, end),
         ]
-        body = {"resource": resource, "begin": begin, "end": end, "curves": found}
+        body = {
+            "resource": resource,
+            "unit": amount_unit(resource),
+            "begin": begin,
+            "end": end,
+            "curves": found,
+        }
         return Response(SeriesSerializer(body).data)
 
 
@@ -104,12 +113,13 @@ def _window(request: Request, record: Record) -> tuple[float, float]:
     return window
 
 
-def _changes(curve: Mapping[str, Any], resource: str) -> Iterator[Row]:
+def _changes(curve: Mapping[str, Any], resource: str, unit: str) -> Iterator[Row]:
     """Yield the changes of a curve; jobs that wait concern no resource."""
+    figure = curve["figure"]
     about = {
         "queue": curve["queue"],
-        "figure": curve["figure"],
-        "resource": "" if curve["figure"] == "waiting" else resource,
+        "figure": figure,
+        "resource": "" if figure == "waiting" else resource,
     }
     for time, value in zip(curve["t"], curve["values"], strict=True):
-        yield {**about, "t": time, "value": value}
+        yield {**about, "t": time, "value": value, "unit": _UNITS_OF_OTHERS.get(figure, unit)}

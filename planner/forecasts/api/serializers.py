@@ -193,6 +193,7 @@ class SeriesSerializer(serializers.Serializer[Any]):
     """Figures over a window; long curves keep the first, last, lowest and highest value of each interval."""
 
     resource = serializers.CharField()
+    unit = serializers.CharField(help_text="Of amounts: all values but numbers of jobs and parts of 1.")
     begin = serializers.FloatField()
     end = serializers.FloatField()
     curves = CurveSerializer(many=True)

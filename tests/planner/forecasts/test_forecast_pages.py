@@ -422,7 +422,9 @@ def test_figures_over_time_are_a_table_with_a_row_for_each_change(
     page = browser.get(f"/forecasts/{done.pk}/?begin=60&end=3599.9996").content.decode()
     assert html.escape(at.replace("?", "?format=csv&")) in page
     rows = list(csv.DictReader(StringIO(api.get(f"{at}&format=csv").getvalue().decode())))  # type: ignore[attr-defined]
-    assert list(rows[0]) == ["queue", "figure", "resource", "t", "value"]
+    assert list(rows[0]) == ["queue", "figure", "resource", "t", "value", "unit"]
+    units = {row["figure"]: row["unit"] for row in rows}
+    assert (units["allocated"], units["waiting"], units["fragmented_part"]) == ("millicores", "jobs", "ratio")
     found = [
         (row["queue"], row["figure"], row["resource"], float(row["t"]), float(row["value"])) for row in rows
     ]
