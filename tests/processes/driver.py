@@ -226,7 +226,7 @@ def await_progress(run_id: str) -> str:
 def await_runs(*run_ids: str) -> dict[str, dict[str, Any]]:
     """Wait until the runs are over; return each outcome."""
     runs = Run.objects.filter(pk__in=run_ids)
-    _wait(lambda: all(run.is_over for run in runs.all()))
+    _wait(lambda: not runs.exclude(state__in=Run.OVER).exists(), pause=0.2)
     return {str(run.pk): _ending(run) for run in runs.all()}
 
 
