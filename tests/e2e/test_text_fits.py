@@ -84,16 +84,25 @@ def places(running: Product) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name", ["run", "workbench", "500 queues"])
+@pytest.mark.parametrize(
+    ("name", "resource"),
+    [
+        ("run", RESOURCE),
+        ("run", "memory"),
+        ("workbench", RESOURCE),
+        ("workbench", "memory"),
+        ("500 queues", RESOURCE),
+        pytest.param("500 queues", "memory", marks=pytest.mark.long),
+    ],
+)
 def test_no_text_overlaps_or_is_cut_off_with_large_amounts(
-    tab: Page, places: dict[str, str], name: str
+    tab: Page, places: dict[str, str], name: str, resource: str
 ) -> None:
-    for resource in (RESOURCE, "memory"):
-        tab.set_viewport_size({"width": WIDTHS[0], "height": 900})
-        tab.goto(f"{places[name]}?resource={resource}&as=tree")
-        for width in WIDTHS:
-            tab.set_viewport_size({"width": width, "height": 900})
-            assert tab.evaluate(OUTSIDE) == [], (name, resource, width)
+    tab.set_viewport_size({"width": WIDTHS[0], "height": 900})
+    tab.goto(f"{places[name]}?resource={resource}&as=tree")
+    for width in WIDTHS:
+        tab.set_viewport_size({"width": width, "height": 900})
+        assert tab.evaluate(OUTSIDE) == [], (name, resource, width)
 
 
 def test_the_queue_with_the_largest_deficit_is_named_on_the_first_screen(
