@@ -1,7 +1,7 @@
 """Parsing and validation of experiments, for files, forms and API calls."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -140,12 +140,32 @@ def _value(document: Document) -> tuple[dict[str, Any], list[Problem]]:
     return written, written_problems(written)
 
 
-def grid_of(document: Json, written: Json, workload: str = "") -> tuple[Grid, list[Problem]]:
+def grid_of(
+    document: Json, written: Json, workload: str = "", trace_queues: Collection[str] | None = None
+) -> tuple[Grid, list[Problem]]:
     """Return the grid of a valid experiment over a scenario document, and why settings cannot move.
 
     The document may have its configuration as text; the number of cycles of each cell is the experiment's.
-    `workload` is the text of the trace under which its cells are forecasts.
+    `workload` is the text of the trace under which its cells are forecasts, `trace_queues` its queues if they
+    are known; otherwise it is read.
     """
+    grid, problems = _grid(document, written, workload)
+    if isinstance(grid, ForecastGrid):
+        problems += [
+            Problem(f"experiment.{rule}", "error", message, path=path, fix=fix)
+            for rule, path, message, fix in forecast_problems(
+                grid.document, grid.settings, written, grid.work, trace_queues
+            )
+        ]
+    return grid, problems
+
+
+def known_grid(document: Json, written: Json, workload: str = "") -> Grid:
+    """Return the grid of an experiment that had no problem when it was queued."""
+    return _grid(document, written, workload)[0]
+
+
+def _grid(document: Json, written: Json, workload: str) -> tuple[Grid, list[Problem]]:
     base = manifests.resolve(dict(document))
     forecast = written.get("forecast")
     if forecast is None:
@@ -163,10 +183,6 @@ def grid_of(document: Json, written: Json, workload: str = "") -> tuple[Grid, li
             problems.append(_problem(unusable.key, at, unusable.message, unusable.fix))
     if forecast is None:
         return Grid(base, settings), problems
-    problems += [
-        Problem(f"experiment.{rule}", "error", message, path=path, fix=fix)
-        for rule, path, message, fix in forecast_problems(base, settings, written, workload)
-    ]
     return ForecastGrid(base, settings, Work.of(forecast, workload)), problems
 
 

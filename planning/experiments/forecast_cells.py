@@ -99,8 +99,8 @@ class ForecastGrid(Grid):
 
     def alone(self, combination: Combination, seed: int | None) -> Alone:
         """Return the forecast of a cell under a seed."""
-        text, options = self._drawn(seed)[0], self._options(combination, seed)
-        return Alone(self.changed(combination), text, options)
+        text = self.work.text if seed is None else self._drawn(seed)[0]
+        return Alone(self.changed(combination), text, self._options(combination, seed))
 
     def record(self, combination: Combination, seed: int | None, *, jobs_only: bool = False) -> Record:
         """Return the record of the forecast of a cell under a seed, or of its jobs only.

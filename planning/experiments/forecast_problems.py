@@ -19,12 +19,17 @@ Found = tuple[str, str, str, str]
 
 
 def forecast_problems(
-    document: Json, settings: Sequence[Setting], written: Json, workload: str
+    document: Json,
+    settings: Sequence[Setting],
+    written: Json,
+    work: Work,
+    trace_queues: Collection[str] | None = None,
 ) -> Iterator[Found]:
-    """Yield why cells cannot be forecast: workload, options, timed settings, settings of a search."""
-    forecast = written["forecast"]
-    work = Work.of(forecast, workload)
-    yield from _options(document, work)
+    """Yield why cells cannot be forecast: workload, options, timed settings, settings of a search.
+
+    `trace_queues` are those of the trace if they are known; otherwise it is read.
+    """
+    yield from _options(document, work, trace_queues)
     yield from _times(document, settings, float(work.options["horizon_seconds"]))
     moved = [setting for setting in settings if setting.is_circumstance]
     if moved and written.get("goals"):
@@ -38,8 +43,8 @@ def forecast_problems(
         yield "seeds", "forecast.seeds", message, "remove one of the two"
 
 
-def _options(document: Json, work: Work) -> Iterator[Found]:
-    queues, found = _trace_queues(work)
+def _options(document: Json, work: Work, known: Collection[str] | None) -> Iterator[Found]:
+    queues, found = _trace_queues(work) if known is None or work.patterns else (known, [])
     yield from found
     options = {**work.options, "targets": {}}
     for problem in option_problems(options, trace_queues=queues or (), queues=leaf_queues(document)):

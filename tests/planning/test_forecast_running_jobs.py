@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from planning.experiments.forecast_problems import forecast_problems
+from planning.experiments.work import Work
 from planning.forecasts.backlog import backlog_of
 from planning.forecasts.document import Times, forecast_of
 from planning.forecasts.record import Record, record_of
@@ -126,7 +127,7 @@ def test_workloads_drawn_like_the_trace_begin_with_the_same_running_jobs() -> No
 def test_experiments_refuse_them_with_seeds_that_draw_from_a_trace() -> None:
     work = csv_of(trace(("long", 0, 9000, 1), ("next", 700, 60, 1)))
     written = {"forecast": {"horizon_seconds": 600.0, "running_jobs": "place_first"}}
-    assert not list(forecast_problems(cluster(4), (), written, work))
+    assert not list(forecast_problems(cluster(4), (), written, Work.of(written["forecast"], work)))
     written["forecast"]["seeds"] = 3
-    ((rule, path, _, _),) = forecast_problems(cluster(4), (), written, work)
+    ((rule, path, _, _),) = forecast_problems(cluster(4), (), written, Work.of(written["forecast"], work))
     assert (rule, path) == ("running", "forecast.running_jobs")

@@ -1,5 +1,6 @@
 """API calls that start and follow experiments and return their results."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -38,17 +39,23 @@ from planner.experiments.api.serializers import (
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.cells import Cells
 from planner.experiments.selectors.experiments import experiments
-from planner.experiments.services.cells import cell_forecast, cell_open
+from planner.experiments.services.cells import (
+    CellForecastPlan,
+    CellPlan,
+    cell_forecast,
+    cell_forecast_plan,
+    cell_open,
+    cell_plan,
+)
 from planner.experiments.services.experiments import (
     ExperimentPlan,
-    experiment_create,
     experiment_delete,
     experiment_plan,
+    experiment_plan_on_snapshot,
     experiment_queue,
 )
 from planner.experiments.services.settling import experiment_cancel
 from planner.scenarios.selectors.scenarios import scenarios
-from planner.scenarios.services.scenarios import scenario_create
 
 FRONT = OpenApiParameter("front", OpenApiTypes.BOOL, description="Only the cells of the Pareto front.")
 PAGE = OpenApiParameter("page", OpenApiTypes.INT)
@@ -82,13 +89,17 @@ class ExperimentList(TableList):
         serializer = ExperimentCreate(data=request.data)
         serializer.is_valid(raise_exception=True)
         body, written = serializer.validated_data, dict(request.data)
-        if "scenario" not in body:
-            return self._queued_on_snapshot(request, body, written)
-        if first := first_answer(request):
-            return first
-        scenario = _newest(scenarios(self.user), body["scenario"], "scenario")
-        plan = experiment_plan(scenario=scenario, written=written, user=self.user)
-        return self._queued(request, plan)
+        return first_answer(request) or self._queued(request, self._plan(body, written))
+
+    def _plan(self, body: Mapping[str, Any], written: Mapping[str, Any]) -> ExperimentPlan:
+        """Return the experiment of a body, on its scenario, or on a new one on its snapshot."""
+        if "scenario" in body:
+            scenario = _newest(scenarios(self.user), body["scenario"], "scenario")
+            return experiment_plan(scenario=scenario, written=written, user=self.user)
+        snapshot = _newest(snapshots(self.user), body["snapshot"], "snapshot")
+        return experiment_plan_on_snapshot(
+            snapshot=snapshot, name=body["name"], written=written, user=self.user
+        )
 
     @once
     def _queued(self, request: Request, plan: ExperimentPlan) -> Response:
@@ -96,18 +107,6 @@ class ExperimentList(TableList):
         with saved_unless_dry(request):
             body = ExperimentDetailSerializer(experiment_queue(plan=plan, user=self.user)).data
         return made(request, body, status.HTTP_202_ACCEPTED)
-
-    @once
-    def _queued_on_snapshot(
-        self, request: Request, body: dict[str, Any], written: dict[str, Any]
-    ) -> Response:
-        """Create a scenario on a snapshot, and queue an experiment on it."""
-        with saved_unless_dry(request):
-            snapshot = _newest(snapshots(self.user), body["snapshot"], "snapshot")
-            scenario = scenario_create(snapshot=snapshot, name=body["name"], owner=self.user)
-            experiment = experiment_create(scenario=scenario, written=written, user=self.user)
-            shown = ExperimentDetailSerializer(experiment).data
-        return made(request, shown, status.HTTP_202_ACCEPTED)
 
 
 def _newest(rows: QuerySet[Any], name: str, what: str) -> Any:
@@ -198,15 +197,20 @@ class ExperimentCell(ExperimentView):
         responses=answers({201: ScenarioSerializer}, 400, 403, 404, 422),
         parameters=[DRY_RUN, IDEMPOTENCY_KEY],
     )
-    @once
     def post(self, request: Request, experiment_id: UUID, number: int) -> Response:
         """Create a branch of the experiment's scenario with the settings of a cell as edits."""
         serializer = CellOpen(data=request.data)
         serializer.is_valid(raise_exception=True)
+        sent = serializer.validated_data
+        return first_answer(request) or self._opened(
+            request, cell_plan(experiment=self.experiment(), number=number, user=self.user, **sent)
+        )
+
+    @once
+    def _opened(self, request: Request, plan: CellPlan) -> Response:
+        """Create a planned branch."""
         with saved_unless_dry(request):
-            scenario = cell_open(
-                experiment=self.experiment(), number=number, user=self.user, **serializer.validated_data
-            )
+            scenario = cell_open(plan=plan, user=self.user)
         return made(request, ScenarioSerializer(scenario).data, status.HTTP_201_CREATED)
 
 
@@ -218,13 +222,19 @@ class ExperimentCellForecast(ExperimentView):
         responses=answers({201: CellForecastSerializer}, 403, 404, 422),
         parameters=[DRY_RUN, IDEMPOTENCY_KEY],
     )
-    @once
     def post(self, request: Request, experiment_id: UUID, number: int) -> Response:
         """Create a branch with the settings of a cell, and start the forecast of that cell.
 
         With several seeds it is the forecast of the first one, whose workload is stored as a trace.
         """
+        return first_answer(request) or self._begun(
+            request, cell_forecast_plan(experiment=self.experiment(), number=number, user=self.user)
+        )
+
+    @once
+    def _begun(self, request: Request, plan: CellForecastPlan) -> Response:
+        """Start a planned forecast."""
         with saved_unless_dry(request):
-            forecast = cell_forecast(experiment=self.experiment(), number=number, user=self.user)
+            forecast = cell_forecast(plan=plan, user=self.user)
             body = CellForecastSerializer(forecast).data
         return made(request, body, status.HTTP_201_CREATED)

@@ -7,7 +7,7 @@ from typing import Any
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.cells import CellRow, Cells
 from planning.experiments.cells import Grid
-from planning.experiments.definition import grid_of
+from planning.experiments.definition import known_grid
 from planning.experiments.forecast_cells import Alone, ForecastGrid
 from planning.search import conf_text
 from planning.states import object_key
@@ -49,7 +49,7 @@ def alone_forecast(experiment: Experiment, number: int) -> tuple[Alone, int | No
 
 def _grid(experiment: Experiment) -> Grid:
     workload = experiment.workload.content().decode() if experiment.workload else ""
-    return grid_of(experiment.input.document(), experiment.written, workload)[0]
+    return known_grid(experiment.input.document(), experiment.written, workload)
 
 
 def cell_title(row: CellRow) -> str:

@@ -1,4 +1,11 @@
-"""Creation of a scenario, and of a forecast, from a cell of an experiment."""
+"""Creation of a scenario, and of a forecast, from a cell of an experiment.
+
+Each is planned first, which is slow, and then stored in one transaction.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
@@ -8,72 +15,121 @@ from planner.clusters.models import Blob
 from planner.errors import Invalid
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.applying import alone_forecast, applied, cell_title
-from planner.experiments.selectors.cells import CellRow, Cells
+from planner.experiments.selectors.cells import Cells
 from planner.forecasts.models import Forecast, WorkloadTrace
-from planner.forecasts.services.forecasts import forecast_create
-from planner.forecasts.services.traces import trace_create, trace_of_text
+from planner.forecasts.services.forecasts import ForecastPlan, forecast_queue, options_require
+from planner.forecasts.services.traces import TraceRead, trace_create, trace_of_text
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.scenarios import Frozen, document_of, state_at
 from planner.scenarios.services.branches import scenario_branch
-from planner.scenarios.services.documents import Wanted, document_update
+from planner.scenarios.services.documents import Wanted, document_update, state_edited
+from planning.forecasts.options import DEFAULTS
 from planning.rows import Problem
+from planning.states import State
 
 
-def cell_open(*, experiment: Experiment, number: int, name: str = "", user: User | None = None) -> Scenario:
-    """Create a branch of the experiment's scenario at its revision, with the settings of a cell as edits.
+@dataclass(frozen=True)
+class CellPlan:
+    """A branch to create for a cell of an experiment."""
+
+    experiment: Experiment
+    name: str
+    wanted: Wanted
+    state: State
+    """The state of the branch."""
+
+
+@dataclass(frozen=True)
+class CellForecastPlan:
+    """A forecast to queue for a cell, with the frozen scenario and the workload as unsaved documents."""
+
+    cell: CellPlan
+    content: Blob
+    options: Mapping[str, Any]
+    trace: WorkloadTrace | None
+    """The stored trace with the workload, None if there is none."""
+    trace_name: str
+    read: TraceRead | None
+    """The workload to store, None if it is stored."""
+
+
+def cell_plan(*, experiment: Experiment, number: int, name: str = "", user: User | None = None) -> CellPlan:
+    """Return the branch for a cell; slow, so call it outside transactions.
 
     Raises RoleTooLow, and Invalid for an unknown cell or an impossible change.
     """
     role_require(user=user, workspace=experiment.workspace)
-    row = _row(experiment, number)
-    change = applied(experiment, number)
-    called = (name or f"{experiment.name}: {cell_title(row)}")[:253]
-    with transaction.atomic():
-        branch = scenario_branch(
-            scenario=experiment.scenario, name=called, revision=experiment.scenario_revision, user=user
-        )
-        if change.objects or change.conf is not None:
-            document_update(
-                scenario=branch,
-                wanted=Wanted(objects=change.objects, removed=change.removed, conf=change.conf),
-                expected_revision=branch.revision,
-                user=user,
-            )
-        branch.refresh_from_db()
-    return branch
-
-
-@transaction.atomic
-def cell_forecast(*, experiment: Experiment, number: int, user: User | None = None) -> Forecast:
-    """Create the scenario of a cell and queue its forecast.
-
-    The workload of its first seed is stored as a trace, unless there is a trace with the same text.
-
-    Raises RoleTooLow, and Invalid for a cell that is a run and for an unknown cell.
-    """
-    role_require(user=user, workspace=experiment.workspace)
-    _row(experiment, number)
-    if not experiment.is_of_forecasts:
-        message, fix = "The cells of this experiment are runs.", "Open the cell, and run the scenario."
-        raise Invalid([Problem("experiment.cell", "error", message, path="cell", actual=number, fix=fix)])
-    alone, seed = alone_forecast(experiment, number)
-    scenario = cell_open(experiment=experiment, number=number, user=user)
-    source = Blob.of(alone.workload.encode())
-    trace = WorkloadTrace.objects.filter(workspace=experiment.workspace, source=source.pk).first()
-    if trace is None:
-        drawn = "" if seed is None else f", seed {seed}"
-        trace = trace_create(
-            workspace=experiment.workspace,
-            name=f"{experiment.name}{drawn}"[:253],
-            read=trace_of_text(text=alone.workload, provenance=f"experiment {experiment.name}{drawn}"[:500]),
-            user=user,
-        )
-    return forecast_create(scenario=scenario, trace=trace, options=alone.options, user=user)
-
-
-def _row(experiment: Experiment, number: int) -> CellRow:
     row = Cells(experiment).row(number)
     if row is None:
         message = f"Cell {number} does not exist or is not measured yet."
-        fix = "Choose the number of a measured cell."
-        raise Invalid([Problem("experiment.cell", "error", message, path="cell", actual=number, fix=fix)])
-    return row
+        raise _refused(number, message, "Choose the number of a measured cell.")
+    change = applied(experiment, number)
+    called = (name or f"{experiment.name}: {cell_title(row)}")[:253]
+    wanted = Wanted(change.objects, change.removed, change.conf)
+    state = state_at(experiment.scenario, experiment.scenario_revision)
+    # The branch is edited again once it is stored; then the snapshot is unpacked already.
+    state_edited(scenario=experiment.scenario, state=state, wanted=wanted)
+    return CellPlan(experiment, called, wanted, state)
+
+
+@transaction.atomic
+def cell_open(*, plan: CellPlan, user: User | None = None) -> Scenario:
+    """Create a branch of the experiment's scenario at its revision, with the settings of a cell as edits.
+
+    Raises RoleTooLow and Gone.
+    """
+    experiment, wanted = plan.experiment, plan.wanted
+    branch = scenario_branch(
+        scenario=experiment.scenario, name=plan.name, revision=experiment.scenario_revision, user=user
+    )
+    if wanted.objects or wanted.conf is not None:
+        document_update(scenario=branch, wanted=wanted, expected_revision=branch.revision, user=user)
+    branch.refresh_from_db()
+    return branch
+
+
+def cell_forecast_plan(*, experiment: Experiment, number: int, user: User | None = None) -> CellForecastPlan:
+    """Return the forecast of a cell; slow, so call it outside transactions.
+
+    The workload of its first seed is stored as a trace, unless there is a trace with the same text.
+
+    Raises RoleTooLow, Busy, and Invalid for a cell that is a run and for an unknown cell.
+    """
+    cell = cell_plan(experiment=experiment, number=number, user=user)
+    if not experiment.is_of_forecasts:
+        message = "The cells of this experiment are runs."
+        raise _refused(number, message, "Open the cell, and run the scenario.")
+    alone, seed = alone_forecast(experiment, number)
+    drawn = f"{experiment.name}{'' if seed is None else f', seed {seed}'}"
+    source = Blob.of(alone.workload.encode())
+    trace = WorkloadTrace.objects.filter(workspace=experiment.workspace, source=source.pk).first()
+    read, options = None, {**DEFAULTS, **alone.options}
+    if trace is None:
+        read = trace_of_text(text=alone.workload, provenance=f"experiment {drawn}"[:500])
+        trace_queues = read.facts.queues
+    else:
+        trace_queues = trace.queues
+    frozen = _frozen(cell)
+    options_require(options=options, trace_queues=trace_queues, frozen=frozen)
+    return CellForecastPlan(cell, Blob.of(frozen.document), options, trace, drawn[:253], read)
+
+
+@transaction.atomic
+def cell_forecast(*, plan: CellForecastPlan, user: User | None = None) -> Forecast:
+    """Create the scenario of a cell and queue its forecast. Raises as `cell_open` and `forecast_queue` do."""
+    scenario = cell_open(plan=plan.cell, user=user)
+    trace = plan.trace
+    if plan.read is not None:
+        trace = trace_create(workspace=scenario.workspace, name=plan.trace_name, read=plan.read, user=user)
+    assert trace is not None, "a workload that is not stored was read"
+    return forecast_queue(plan=ForecastPlan(scenario, plan.content, trace, plan.options), user=user)
+
+
+def _frozen(cell: CellPlan) -> Frozen:
+    """Return the branch of a cell as it will be, with its document."""
+    scenario = cell.experiment.scenario
+    return Frozen(scenario, cell.state, document_of(scenario.snapshot, cell.name, cell.state))
+
+
+def _refused(number: int, message: str, fix: str) -> Invalid:
+    return Invalid([Problem("experiment.cell", "error", message, path="cell", actual=number, fix=fix)])

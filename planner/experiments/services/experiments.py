@@ -1,8 +1,8 @@
 """Creation of experiments over a frozen input."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -11,17 +11,24 @@ from django.utils import timezone
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
-from planner.clusters.models import Blob
+from planner.clusters.models import Blob, Snapshot
 from planner.clusters.selectors.usage import quota_require
 from planner.errors import Invalid
 from planner.experiments.models import Experiment, ExperimentGroup
 from planner.experiments.selectors.cells import Cells
 from planner.experiments.selectors.experiments import SHARED
 from planner.experiments.services.settling import experiment_settle
-from planner.experiments.services.workloads import with_prices, workload_of
+from planner.experiments.services.workloads import trace_of, with_prices
 from planner.rules import row_create
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.scenarios import locked_scenario, scenario_frozen
+from planner.scenarios.selectors.scenarios import (
+    Frozen,
+    document_of,
+    locked_scenario,
+    scenario_frozen,
+    state_of_snapshot,
+)
+from planner.scenarios.services.scenarios import scenario_create
 from planner.work.lifecycle import work_enqueue_all
 from planning.experiments.cells import Grid
 from planning.experiments.definition import (
@@ -49,13 +56,17 @@ EARLIER = 5
 
 @dataclass(frozen=True)
 class ExperimentPlan:
-    """An experiment to queue, with its frozen scenario and its workload as unsaved documents."""
+    """An experiment to queue, with its frozen scenario and its workload as unsaved documents.
+
+    With `makes_scenario` the scenario itself is unsaved, too.
+    """
 
     scenario: Scenario
     content: Blob
     workload: Blob | None
     written: Mapping[str, Any]
     grid: Grid
+    makes_scenario: bool = False
 
 
 def experiment_create(
@@ -77,7 +88,27 @@ def experiment_plan(
     Raises RoleTooLow, Gone, and Invalid with every problem.
     """
     role_require(user=user, workspace=scenario.workspace)
-    plan, problems = _read(scenario, written)
+    return _valid(*_read(scenario, written, lambda: scenario_frozen(scenario)))
+
+
+def experiment_plan_on_snapshot(
+    *, snapshot: Snapshot, name: str, written: Mapping[str, Any], user: User | None = None
+) -> ExperimentPlan:
+    """Return an experiment on a new scenario on a snapshot, which `experiment_queue` creates.
+
+    Slow, so call it outside transactions. Raises RoleTooLow, and Invalid with every problem.
+    """
+    role_require(user=user, workspace=snapshot.workspace)
+    scenario = Scenario(workspace=snapshot.workspace, name=name, snapshot=snapshot)
+
+    def frozen() -> Frozen:
+        state = state_of_snapshot(snapshot)
+        return Frozen(scenario, state, document_of(snapshot, name, state))
+
+    return replace(_valid(*_read(scenario, written, frozen)), makes_scenario=True)
+
+
+def _valid(plan: ExperimentPlan | None, problems: list[Problem]) -> ExperimentPlan:
     if plan is None or problems:
         raise Invalid(problems)
     return plan
@@ -85,10 +116,12 @@ def experiment_plan(
 
 def experiment_problems(*, scenario: Scenario, written: Mapping[str, Any]) -> list[Problem]:
     """Return everything that prevents an experiment, for a form that is incomplete itself."""
-    return _read(scenario, written)[1]
+    return _read(scenario, written, lambda: scenario_frozen(scenario))[1]
 
 
-def _read(scenario: Scenario, written: Mapping[str, Any]) -> tuple[ExperimentPlan | None, list[Problem]]:
+def _read(
+    scenario: Scenario, written: Mapping[str, Any], freeze: Callable[[], Frozen]
+) -> tuple[ExperimentPlan | None, list[Problem]]:
     """Return the parts of an experiment if they can be read, and every problem."""
     with_scenario = {**written, "scenario": scenario.name or str(scenario.pk)}
     with_scenario.pop("snapshot", None)
@@ -96,10 +129,11 @@ def _read(scenario: Scenario, written: Mapping[str, Any]) -> tuple[ExperimentPla
         with_scenario["forecast"] = with_prices(with_scenario["forecast"], scenario.workspace)
     if problems := written_problems(with_scenario):
         return None, problems
-    workload = workload_of(with_scenario, scenario.workspace)
-    present, _, frozen = scenario_frozen(scenario)
+    trace = trace_of(with_scenario, scenario.workspace)
+    workload, queues = (None, None) if trace is None else (trace.source, trace.queues)
+    present, _, frozen = freeze()
     text = workload.content().decode() if workload else ""
-    grid, problems = grid_of(json.loads(frozen), with_scenario, text)
+    grid, problems = grid_of(json.loads(frozen), with_scenario, text, queues)
     definition = Definition.of(with_scenario)
     problems += [
         *size_problems(with_scenario, definition, grid),
@@ -113,6 +147,8 @@ def experiment_queue(*, plan: ExperimentPlan, user: User | None = None) -> Exper
     """Queue the cells of a planned experiment. Raises QuotaExceeded and Gone."""
     scenario, written, grid = plan.scenario, plan.written, plan.grid
     quota_require(workspace=scenario.workspace)
+    if plan.makes_scenario:
+        scenario = scenario_create(snapshot=scenario.snapshot, name=scenario.name, owner=user)
     locked_scenario(scenario)
     definition = Definition.of(written)
     cells = list(definition.combinations(written, grid))

@@ -7,7 +7,6 @@ from uuid import UUID
 from django.db.models import Q
 
 from planner.accounts.models import Workspace
-from planner.clusters.models import Blob
 from planner.errors import Invalid
 from planner.forecasts.models import WorkloadTrace
 from planner.forecasts.selectors.prices import prices_of
@@ -25,8 +24,8 @@ def with_prices(forecast: Json, workspace: Workspace) -> Json:
     return {**forecast, "prices": answer}
 
 
-def workload_of(written: Json, workspace: Workspace) -> Blob | None:
-    """Return the text of the trace that an experiment names, None without one; raise Invalid."""
+def trace_of(written: Json, workspace: Workspace) -> WorkloadTrace | None:
+    """Return the trace that an experiment names, None without one; raise Invalid."""
     named = (written.get("forecast") or {}).get("trace")
     if named is None:
         return None
@@ -42,7 +41,7 @@ def workload_of(written: Json, workspace: Workspace) -> Blob | None:
         raise _refused(
             f"The workspace has no trace {named!r}.", "Write the name of a trace on the page Traces."
         )
-    return trace.source
+    return trace
 
 
 def _refused(message: str, fix: str) -> Invalid:

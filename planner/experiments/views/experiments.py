@@ -17,7 +17,7 @@ from planner.experiments.models import Experiment
 from planner.experiments.selectors.experiments import experiments, get_experiment, scenario_experiments
 from planner.experiments.selectors.offers import Offer, offered
 from planner.experiments.selectors.remedies import search_for
-from planner.experiments.services.cells import cell_forecast, cell_open
+from planner.experiments.services.cells import cell_forecast, cell_forecast_plan, cell_open, cell_plan
 from planner.experiments.services.experiments import (
     experiment_create,
     experiment_delete,
@@ -113,9 +113,10 @@ def cell(request: HttpRequest, experiment_id: UUID, number: int) -> HttpResponse
     then, user = request.POST.get("then"), caller(request)
     try:
         if then == "forecast":
-            forecast = cell_forecast(experiment=experiment, number=number, user=user)
+            planned = cell_forecast_plan(experiment=experiment, number=number, user=user)
+            forecast = cell_forecast(plan=planned, user=user)
             return redirect("planner:forecast", forecast.pk)
-        scenario = cell_open(experiment=experiment, number=number, user=user)
+        scenario = cell_open(plan=cell_plan(experiment=experiment, number=number, user=user), user=user)
     except Invalid as error:
         page = ExperimentPage(experiment, request.GET)
         context = {"experiment": experiment, "page": page, "problems": error.problems}

@@ -17,7 +17,7 @@ from planner.forecasts.models import Forecast, WaitTarget, WorkloadTrace
 from planner.forecasts.selectors.forecasts import scenario_leaves
 from planner.forecasts.selectors.targets import targets_tag, wait_targets
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.scenarios import locked_scenario, scenario_frozen
+from planner.scenarios.selectors.scenarios import Frozen, locked_scenario, scenario_frozen
 from planner.work.lifecycle import work_enqueue
 from planning.forecasts.changes import timed_changes
 from planning.forecasts.document import late_problems
@@ -70,17 +70,21 @@ def forecast_plan(
         message, fix = "The trace is in another workspace.", "Store it in the workspace of the scenario."
         raise Invalid([Problem("forecast.trace", "error", message, path="trace", fix=fix)])
     effective = {**DEFAULTS, "targets": wait_targets(scenario), **(options or {})}
-    present, state, frozen = scenario_frozen(scenario)
-    problems = option_problems(
-        effective, trace_queues=trace.queues, queues=queues_for_jobs(state.ordered_queues())
-    )
-    if effective["changes"]:
-        document, horizon = json.loads(frozen), float(effective["horizon_seconds"])
-        timed, found = timed_changes(document, effective["changes"], str(document.get("now") or ""), horizon)
+    frozen = scenario_frozen(scenario)
+    options_require(options=effective, trace_queues=trace.queues, frozen=frozen)
+    return ForecastPlan(frozen.scenario, Blob.of(frozen.document), trace, effective)
+
+
+def options_require(*, options: Mapping[str, Any], trace_queues: Mapping[str, int], frozen: Frozen) -> None:
+    """Raise Invalid with every problem of the options of a forecast."""
+    queues = queues_for_jobs(frozen.state.ordered_queues())
+    problems = option_problems(options, trace_queues=trace_queues, queues=queues)
+    if options["changes"]:
+        document, horizon = json.loads(frozen.document), float(options["horizon_seconds"])
+        timed, found = timed_changes(document, options["changes"], str(document.get("now") or ""), horizon)
         problems += [*found, *late_problems(timed, horizon)]
     if problems:
         raise Invalid(problems)
-    return ForecastPlan(present, Blob.of(frozen), trace, effective)
 
 
 @transaction.atomic
@@ -98,7 +102,7 @@ def forecast_queue(*, plan: ForecastPlan, user: User | None = None) -> Forecast:
             input=plan.content.keep(),
             trace=plan.trace,
             trace_name=plan.trace.name,
-            workload=plan.trace.source,
+            workload_id=plan.trace.source_id,
             options=plan.options,
         )
     )

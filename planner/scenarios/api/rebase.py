@@ -1,5 +1,6 @@
 """API calls that rebase a scenario onto another snapshot of its cluster."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
-from planner.api.idempotency import once
+from planner.api.idempotency import first_answer, once
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, PREFER, answers
 from planner.api.serializers import ScenarioSerializer
 from planner.api.waiting import wait_until_over
@@ -30,7 +31,7 @@ from planner.scenarios.api.serializers.rebase import (
 )
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.rebases import rebase_of, rebase_takes_long, rebases
-from planner.scenarios.services.branches import scenario_rebase
+from planner.scenarios.services.branches import rebase_prepare, rebase_store
 from planner.scenarios.services.rebases import rebase_create
 from planner.work.lifecycle import work_cancel
 
@@ -65,7 +66,6 @@ class Rebase(WorkspaceView):
         responses=answers({201: ScenarioSerializer, 202: RebaseWorkSerializer}, 400, 403, 404, 412, 422, 428),
         parameters=[DRY_RUN, IDEMPOTENCY_KEY, IF_MATCH, ETAG],
     )
-    @once
     def post(self, request: Request, scenario_id: UUID) -> Response:
         """Create a branch there with all changes of this scenario and the decided conflicts.
 
@@ -86,16 +86,31 @@ class Rebase(WorkspaceView):
             "expected_revision": revision,
             "user": self.user,
         }
+        if first := first_answer(request):
+            return first
         if not is_dry(request) and rebase_takes_long(scenario, snapshot):
-            with reporting_staleness(scenario):
-                queued = rebase_create(**arguments)
-            body = RebaseWorkSerializer(queued).data
-            location = reverse("api:rebase", args=[queued.pk])
-            return Response(body, status.HTTP_202_ACCEPTED, headers={"Location": location})
-        with reporting_staleness(scenario), saved_unless_dry(request):
-            carried = scenario_rebase(**arguments)
-        body = ScenarioSerializer(carried).data
-        return made(request, body, status.HTTP_201_CREATED, ETag=etag(carried.revision))
+            return self._queued(request, arguments)
+        choices, name = arguments.pop("choices"), arguments.pop("name")
+        with reporting_staleness(scenario):
+            carried = rebase_prepare(choices=choices, **arguments)
+        return self._stored(request, {**arguments, "carried": carried, "name": name})
+
+    @once
+    def _queued(self, request: Request, arguments: Mapping[str, Any]) -> Response:
+        """Queue a rebase for a worker."""
+        with reporting_staleness(arguments["scenario"]):
+            queued = rebase_create(**arguments)
+        body = RebaseWorkSerializer(queued).data
+        location = reverse("api:rebase", args=[queued.pk])
+        return Response(body, status.HTTP_202_ACCEPTED, headers={"Location": location})
+
+    @once
+    def _stored(self, request: Request, arguments: Mapping[str, Any]) -> Response:
+        """Store a prepared rebase."""
+        with reporting_staleness(arguments["scenario"]), saved_unless_dry(request):
+            branch = rebase_store(**arguments)
+        body = ScenarioSerializer(branch).data
+        return made(request, body, status.HTTP_201_CREATED, ETag=etag(branch.revision))
 
     def _snapshot(self, scenario: Scenario, snapshot_id: UUID) -> Snapshot:
         """Return a snapshot of the scenario's workspace, or raise ValidationError."""

@@ -44,9 +44,8 @@ def scenario_rebase(
     Raises RoleTooLow, StaleRevision, and Invalid with every undecided conflict and every incompatible choice;
     then nothing was saved.
     """
-    role_require(user=user, workspace=scenario.workspace)
     carried = rebase_prepare(
-        scenario=scenario, snapshot=snapshot, choices=choices, expected_revision=expected_revision
+        scenario=scenario, snapshot=snapshot, choices=choices, expected_revision=expected_revision, user=user
     )
     return rebase_store(
         scenario=scenario,
@@ -59,14 +58,19 @@ def scenario_rebase(
 
 
 def rebase_prepare(
-    *, scenario: Scenario, snapshot: Snapshot, choices: Choices, expected_revision: int
+    *,
+    scenario: Scenario,
+    snapshot: Snapshot,
+    choices: Choices,
+    expected_revision: int,
+    user: User | None = None,
 ) -> Rebased:
     """Return the state of a scenario on another snapshot, unsaved; slow, so call it outside transactions.
 
-    Raises StaleRevision, and Invalid as `scenario_rebase` does.
+    Raises RoleTooLow, StaleRevision, Gone, and Invalid as `scenario_rebase` does.
     """
     with transaction.atomic():
-        revision_lock(scenario=scenario, expected=expected_revision, user=None)
+        revision_lock(scenario=scenario, expected=expected_revision, user=user)
     carried = rebase_of(scenario, snapshot, choices)
     objects = {id_: manifest for id_, manifest in carried.state.objects.items() if manifest is not None}
     undecided = [_undecided(conflict) for conflict in carried.conflicts if not conflict.take]

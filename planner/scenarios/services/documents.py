@@ -58,9 +58,24 @@ def document_update(
     Raises RoleTooLow, StaleRevision, and Invalid with every problem; then nothing was saved.
     """
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
-    wanted = _read(wanted)
     state = state_of(scenario)
     stored = {row.id for row in state.queues.values()}
+    edits = state_edited(scenario=scenario, state=state, wanted=wanted)
+    touched = touched_objects(edits)
+    scenario.conf_text = state.conf_text
+    scenario.save(update_fields=["conf_text"])
+    queue_rows_save(scenario, state.queues, stored, edits)
+    object_rows_save(scenario=scenario, state=state, touched=touched)
+    revision_raise(scenario=scenario, user=user, changes=edits)
+    return scenario
+
+
+def state_edited(*, scenario: Scenario, state: State, wanted: Wanted) -> list[Edit]:
+    """Bring a state of a scenario to the desired one, unsaved; return the edits.
+
+    Raises Invalid with every problem.
+    """
+    wanted = _read(wanted)
     problems = [*_contradictions(wanted)]
     edits = [
         *_conf(state, wanted.conf, problems),
@@ -75,14 +90,8 @@ def document_update(
     ]
     if problems:
         raise Invalid(problems)
-    touched = touched_objects(edits)
-    content_if_needed(scenario.snapshot).settle(state, touched)
-    scenario.conf_text = state.conf_text
-    scenario.save(update_fields=["conf_text"])
-    queue_rows_save(scenario, state.queues, stored, edits)
-    object_rows_save(scenario=scenario, state=state, touched=touched)
-    revision_raise(scenario=scenario, user=user, changes=edits)
-    return scenario
+    content_if_needed(scenario.snapshot).settle(state, touched_objects(edits))
+    return edits
 
 
 def _read(wanted: Wanted) -> Wanted:

@@ -15,10 +15,13 @@ from rest_framework.test import APIClient
 from planner.api import waiting
 from planner.api.models import IdempotencyKey
 from planner.clusters.models import Snapshot
+from planner.experiments.models import Experiment
 from planner.forecasts.models import WorkloadTrace
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.scenarios import document_of_scenario
 from tests import factories
+from tests.planner.recorded import experiment_done
 from tests.worker import do_work
 
 ONCE = {"Idempotency-Key": "mine"}
@@ -105,6 +108,43 @@ def test_forecasts_and_experiments_are_checked_before_a_transaction(api: APIClie
         assert not any(text.startswith("INSERT") for text in texts)
         # the scenario is locked only while its state is read
         assert sum(text.startswith("SAVEPOINT") for text in texts) == 1
+
+
+def test_an_experiment_on_a_snapshot_is_checked_before_a_scenario_is_created(api: APIClient) -> None:
+    snapshot = factories.snapshot()
+    sweep = {**factories.SWEEP, "snapshot": str(snapshot.pk)}
+    wrong = {**sweep, "settings": [{"queue": "nowhere", "field": "weight", "values": [2]}]}
+    for headers in ({}, ONCE):
+        with CaptureQueriesContext(connection) as queries:
+            assert api.post("/api/v1/experiments/", wrong, headers=headers).status_code == 422
+        assert [query["sql"] for query in queries if "INSERT" in query["sql"]] == []
+    assert not Scenario.objects.exists()
+    answer = api.post("/api/v1/experiments/", sweep, headers={"Idempotency-Key": "right"})
+    assert answer.status_code == 202, answer.json()
+    experiment = Experiment.objects.get()
+    assert experiment.input.content() == document_of_scenario(experiment.scenario)
+    again = api.post("/api/v1/experiments/", sweep, headers={"Idempotency-Key": "right"})
+    assert (again.json(), Scenario.objects.count()) == (answer.json(), 1)
+
+
+def test_cells_and_rebases_are_computed_before_the_transaction_of_the_key(api: APIClient) -> None:
+    scenario = factories.scenario()
+    factories.workload(name="morning")
+    experiment = experiment_done(factories.experiment(scenario, factories.FORECAST_SWEEP))
+    cell = f"experiments/{experiment.pk}/cells/1"
+    rebase = f"scenarios/{scenario.pk}/rebase/"
+    onto = {"snapshot": str(scenario.snapshot_id)}
+    for path, body in ((f"{cell}/scenario/", {}), (f"{cell}/forecast/", {}), (rebase, onto)):
+        headers = {"Idempotency-Key": path, "If-Match": str(scenario.revision)}
+        with CaptureQueriesContext(connection) as queries:
+            answer = api.post(f"/api/v1/{path}", body, headers=headers)
+        assert answer.status_code == 201, answer.json()
+        texts = [query["sql"] for query in queries]
+        first = next(place for place, text in enumerate(texts) if text.startswith("INSERT"))
+        read = [place for place, text in enumerate(texts) if text.startswith('SELECT "planner_blob"')]
+        assert not [texts[place] for place in read if place > first], path
+        again = api.post(f"/api/v1/{path}", body, headers=headers)
+        assert (again.json(), again["Idempotency-Replayed"]) == (answer.json(), "true")
 
 
 def test_a_scenario_is_frozen_before_the_transaction_of_the_key_of_a_run(api: APIClient) -> None:

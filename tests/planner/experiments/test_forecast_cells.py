@@ -18,6 +18,7 @@ from planner.forecasts.selectors.forecasts import record_of
 from planner.forecasts.services.prices import prices_set
 from planner.forecasts.services.traces import trace_create, trace_of_text
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.scenarios import document_of_scenario
 from planner.work.lifecycle import work_claim, work_end
 from planning.experiments.cells import Cell
 from planning.experiments.forecast_figures import figure_of_forecast
@@ -66,6 +67,8 @@ def test_a_cell_opens_as_a_forecast_whose_record_has_its_figures(api: APIClient,
         assert answer.status_code == 201, answer.data
         forecast = forecast_done(Forecast.objects.get(pk=answer.data["forecast"]))
         assert forecast.scenario.parent_id == scenario.pk
+        assert forecast.input.content() == document_of_scenario(forecast.scenario)
+        assert forecast.scenario_revision == forecast.scenario.revision
         prices = prices_of(experiment.written["forecast"]["prices"])
         record = record_of(forecast)
         alone = {str(one): figure_of_forecast(one, record, prices) for one in Cells(experiment).figures}
