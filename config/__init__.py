@@ -9,7 +9,3 @@ Most of them are parts of modules, which live as long as their process: to look 
 and again takes a twentieth of each start. Requests take three hundredths less, too.
 """
 gc.set_threshold(COLLECTED_AFTER, *gc.get_threshold()[1:])
-
-from config.celery import app as celery_app  # noqa: E402 - imports are what is collected seldom
-
-__all__ = ["celery_app"]

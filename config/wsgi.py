@@ -9,4 +9,6 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = get_wsgi_application()
-import_module(settings.ROOT_URLCONF)  # all pages: no first request waits for them, and processes share them
+# All pages, and Celery, which notifies workers: no first request waits for them, and processes share them.
+for module in (settings.ROOT_URLCONF, "config.celery"):
+    import_module(module)

@@ -5,7 +5,7 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from celery import bootsteps, current_app, shared_task
+from celery import bootsteps, shared_task
 from celery.concurrency.base import BasePool
 from celery.concurrency.thread import TaskPool
 from celery.signals import worker_shutting_down
@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+from config.celery import app
 from planner.work.broker import DRAIN_QUEUE
 from planner.work.execution import work_execute_next
 from planner.work.kinds import chores
@@ -106,4 +107,4 @@ def _put_back_work(**_: Any) -> None:
     STOPPING.set()
 
 
-current_app.steps["worker"].add(Recovery)
+app.steps["worker"].add(Recovery)
