@@ -4,7 +4,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from io import BytesIO
 from typing import Any
 
@@ -20,6 +20,8 @@ Json = Mapping[str, Any]
 TEXT, SNAPSHOT, PATTERNS = "text", "snapshot", "patterns"
 MOST_BYTES = 50_000_000
 """The size limit of the text of a trace; 82,000 jobs of the Philly trace are 5 MB."""
+MOST_FACTS_BYTES = 5_000_000
+"""The size limit of the facts of a trace, as JSON: 10,000 queues make some 4 MB."""
 OWN = "queuecast"
 _GZIP = b"\x1f\x8b"
 
@@ -101,6 +103,13 @@ def trace_from(kind: str, content: bytes, options: Json) -> tuple[bytes, Facts]:
         notes=list(trace.notes),
         preview=plain(preview(trace)),
     )
+    if (size := len(json.dumps(asdict(facts)))) > MOST_FACTS_BYTES:
+        message = (
+            f"The figures of {len(facts.queues):,} queues and of the devices of their jobs are"
+            f" {size / 1e6:,.1f} MB; at most {MOST_FACTS_BYTES / 1e6:,.0f} MB are kept."
+        )
+        fix = "Name fewer queues, such as teams instead of users."
+        raise _unfit("trace.too_many_queues", message, "queue", fix)
     return text.encode(), facts
 
 

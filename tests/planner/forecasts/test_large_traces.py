@@ -204,6 +204,17 @@ def test_many_jobs_are_drawn_by_a_child_process_as_few_are_here(monkeypatch: pyt
     )
 
 
+def test_a_trace_of_a_queue_for_each_job_is_refused() -> None:
+    text = HEADER + "\n".join(
+        f"job-{number},queue-{number},{number * 60},60,1,1,1Gi," for number in range(20_000)
+    )
+    with pytest.raises(Invalid) as refused:
+        trace_of_text(text=text)
+    [problem] = refused.value.problems
+    assert (problem.rule, problem.path) == ("trace.too_many_queues", "queue")
+    assert problem.message.startswith("The figures of 20,000 queues and of the devices of their jobs are")
+
+
 def test_a_file_that_unpacks_beyond_the_limit_is_refused() -> None:
     with pytest.raises(Invalid) as refused:
         trace_of_file(file=BytesIO(gzip.compress(b" " * 50_000_001, 1)))
