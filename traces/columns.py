@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -178,7 +179,7 @@ def _read(lines: csv.DictReader[str], columns: Columns) -> Trace:
     if missing := sorted(columns.required - set(header)):
         says = f"missing {'column' if len(missing) == 1 else 'columns'}: {', '.join(missing)}"
         raise Unreadable([TraceProblem(1, "", says, "name the columns in the first line")])
-    if twice := sorted({name for name in header if name and header.count(name) > 1}):
+    if twice := sorted(name for name, count in Counter(header).items() if name and count > 1):
         says = f"{'column' if len(twice) == 1 else 'columns'} named twice: {', '.join(twice)}"
         raise Unreadable([TraceProblem(1, "", says, "name each column once")])
     problems, left_out = Problems(), 0

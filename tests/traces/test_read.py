@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from pathlib import Path
 from textwrap import dedent
 
@@ -280,6 +281,13 @@ def test_lines_about_parts_of_a_swapped_out_job_are_left_out() -> None:
 def test_lines_may_end_as_on_old_systems() -> None:
     for end in ("\r", "\r\n"):
         assert len(read_trace(OWN.replace("\n", end)).jobs) == 2
+
+
+def test_many_columns_are_read_quickly() -> None:
+    began = time.process_time()
+    header = ",".join(f"a{number}.b/c" for number in range(50_000))
+    assert not read_trace(f"name,queue,submit_seconds,{header}\n").jobs
+    assert time.process_time() - began < 3.0
 
 
 def test_a_missing_column_is_named() -> None:
