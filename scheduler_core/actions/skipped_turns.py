@@ -98,13 +98,16 @@ class SkippedTurns:
         """Return whether jobs equal to one that was not placed will not be placed either.
 
         Sound, as their queue and the nodes only fill up while the action runs: whatever refused the tasks of
-        this job also refuses theirs. Not valid if the recorded errors restrict the nodes where evictions
-        might help, because preempt and reclaim read those of each job; nor with a nominated node, see
+        this job also refuses theirs. Not valid if the recorded errors rule out nodes for evictions that the
+        predicates do not, because preempt and reclaim read those of each job; nor with a nominated node, see
         `is_hopeless`.
         """
-        placement = self._session.placement
-        return all(errors.resolvable_nodes() is None for errors in job.fit_errors.values()) and all(
-            placement.is_local(task) and not task.nominated for task in job.samples()
+        placement, errors = self._session.placement, job.fit_errors.values()
+        return all(
+            placement.is_local(task)
+            and not task.nominated
+            and all(placement.rules_out_no_more(task, of_task) for of_task in errors)
+            for task in job.samples()
         )
 
     def _fits_nowhere(self, task: TaskInfo) -> bool:

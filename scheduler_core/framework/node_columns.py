@@ -88,6 +88,8 @@ class Row:
         Whether all answers about a node hold until the node changes.
     has_local_scores : bool
         Whether all scores do.
+    keeps_refusals : bool
+        Whether a node that refuses a task permanently always does, also with other refusals before that one.
     columns : dict
         The columns, by query.
     errors : FitErrors or None
@@ -95,11 +97,12 @@ class Row:
 
     """
 
-    __slots__ = ("columns", "errors", "errors_at", "has_local_scores", "is_local")
+    __slots__ = ("columns", "errors", "errors_at", "has_local_scores", "is_local", "keeps_refusals")
 
-    def __init__(self, *, is_local: bool, has_local_scores: bool) -> None:
+    def __init__(self, *, is_local: bool, has_local_scores: bool, keeps_refusals: bool) -> None:
         self.is_local = is_local
         self.has_local_scores = has_local_scores
+        self.keeps_refusals = keeps_refusals
         self.columns: dict[NodeQuery, NodeColumn] = {}
         self.errors: FitErrors | None = None
         self.errors_at = 0

@@ -83,6 +83,7 @@ class Placement:
     def __init__(self, nodes: NodeTable, statuses: StatusTable, functions: Functions) -> None:
         self.nodes = nodes
         self.all: Nodes = np.arange(len(nodes), dtype=np.intp)
+        self._statuses = statuses
         self._queries = NodeQueries(nodes, statuses, functions, self.all)
         self._rows = ClassRows(nodes, statuses, functions, self.all)
         self.predicates = PredicateHelper(nodes, statuses, functions, self._queries, self._rows)
@@ -139,13 +140,29 @@ class Placement:
         )
 
     def fits_nowhere_later(self, task: TaskInfo) -> bool:
-        """Return whether a task that fits nowhere at once fits nowhere later, and evictions might help."""
+        """Return whether a task that fits nowhere at once fits nowhere later.
+
+        False also if its errors would rule out more nodes for evictions than the predicates do.
+        """
         row = self._rows.of(task)
         later = self._rows.column(row, task, self._queries.takes_later)
         if later.item(later.argmax()) != NOWHERE:
             return False
         resolvable = self._rows.column(row, task, self._queries.resolvable)
-        return bool(resolvable.item(resolvable.argmin()))
+        if resolvable.item(resolvable.argmin()):
+            return True
+        why = self._rows.column(row, task, self._queries.passes)[~resolvable]
+        return row.keeps_refusals and bool(self._statuses.permanent(why).all())
+
+    def rules_out_no_more(self, task: TaskInfo, errors: FitErrors) -> bool:
+        """Return whether a task's errors rule out no more nodes for evictions than the predicates do.
+
+        Sound, as preempt and reclaim also leave out the nodes that the predicates refuse for reasons that no
+        eviction resolves, and as these refusals do not change.
+        """
+        if errors.resolvable_nodes() is None:
+            return True
+        return self._rows.of(task).keeps_refusals and errors.rule_out_permanently()
 
     def _best_of(self, scores: Scores, task: TaskInfo, cache: ErrorCache) -> int | None:
         """Return the node with the best finite score, None if this shortcut cannot decide.
@@ -165,7 +182,10 @@ class Placement:
         return node
 
     def fits_nowhere(self, task: TaskInfo) -> bool:
-        """Return whether all nodes refuse a task until they change, for reasons that evictions resolve."""
+        """Return whether all nodes refuse a task until they change.
+
+        False also if its errors would rule out more nodes for evictions than the predicates do.
+        """
         row = self._rows.of(task)
         if not row.is_local:
             return False
@@ -180,7 +200,7 @@ class Placement:
             return False
         resolvable = self._rows.column(row, task, self._queries.resolvable)
         resolves = bool(resolvable.item(resolvable.argmin()))
-        return resolves or self._rows.errors(row, why).resolvable_nodes() is None
+        return resolves or self.rules_out_no_more(task, self._rows.errors(row, why))
 
     def is_local(self, task: TaskInfo) -> bool:
         """Return whether all answers for a task and a node hold until the node changes."""

@@ -132,7 +132,7 @@ class FitErrors:
 
     """
 
-    __slots__ = ("_reasons", "_resolvable_nodes", "_text", "sentence", "table", "why")
+    __slots__ = ("_is_permanent", "_reasons", "_resolvable_nodes", "_text", "sentence", "table", "why")
 
     def __init__(self, table: StatusTable, why: Why | None, sentence: str = "") -> None:
         self.table = table
@@ -141,6 +141,7 @@ class FitErrors:
         self._text: str | None = None
         self._reasons: Counter[str] | None = None
         self._resolvable_nodes: tuple[NDArray[np.intp] | None] | None = None
+        self._is_permanent: bool | None = None
 
     def resolvable_nodes(self) -> NDArray[np.intp] | None:
         """Return the nodes where evictions might help, (K,); None if all might, or no node was examined."""
@@ -150,6 +151,13 @@ class FitErrors:
                 np.flatnonzero(~hopeless) if hopeless is not None and hopeless.any() else None,
             )
         return self._resolvable_nodes[0]
+
+    def rule_out_permanently(self) -> bool:
+        """Return whether all nodes where evictions cannot help refuse the task permanently."""
+        if self._is_permanent is None:
+            why = no_refusals(0) if self.why is None else self.why[self.table.unresolvable(self.why)]
+            self._is_permanent = bool(self.table.permanent(why).all())
+        return self._is_permanent
 
     def reasons(self) -> Counter[str]:
         """Return the number of nodes per reason; do not change it."""

@@ -62,8 +62,7 @@ class ReclaimBound(Bound, LivingView):
         self._decides = [
             len(tier) <= 2 and not any(isinstance(bound, PerShapeBound) for bound in tier) for tier in tiers
         ]
-        self._compared: dict[Pairs, Compared] = {}
-        self._last: tuple[str, Pairs, Compared] | None = None
+        self._compared: dict[tuple[str | None, Pairs], Compared] = {}
         self._own: OwnPart | None = None
 
     def renew(self, renewal: Renewal) -> bool:
@@ -75,29 +74,31 @@ class ReclaimBound(Bound, LivingView):
         assert task.job is not None, "only tasks of a job reclaim"
         queue, demands = task.job.queue, task.shape.demands
         self._sums.catch_up(queue)
-        if self._last is not None and self._last[:2] == (queue, demands):
-            compared = self._update(demands, self._last[2])
-        else:
+        known = self._compared.get((queue, demands))
+        if known is None:
             compared = self._without(queue, demands)
-        self._last = queue, demands, compared
+        else:
+            self._own = self._sums.own_part(queue)
+            compared = self._update(demands, known)
+        self._compared[queue, demands] = compared
         return compared.enough
 
     def _without(self, queue: str, demands: Pairs) -> Compared:
         """Compare all nodes with a request, without the tasks of the reclaiming queue."""
-        self._own = None
-        nodes = self._session.placement.all
-        found = self._compared.get(demands)
-        found = (
-            self._compared_now(self._enough(demands, nodes))
-            if found is None
-            else self._update(demands, found)
-        )
-        self._compared[demands] = found
+        found = self._compared[None, demands] = self._with_all(demands)
         enough = found.enough.copy()
         self._own = self._sums.own_part(queue)
         if self._own is not None:
             enough[self._own.nodes] = self._enough(demands, self._own.nodes)
         return found._replace(enough=enough)
+
+    def _with_all(self, demands: Pairs) -> Compared:
+        """Compare all nodes with a request, with the tasks of all queues."""
+        self._own = None
+        found = self._compared.get((None, demands))
+        if found is None:
+            return self._compared_now(self._enough(demands, self._session.placement.all))
+        return self._update(demands, found)
 
     def _update(self, demands: Pairs, found: Compared) -> Compared:
         """Repeat a comparison for the nodes that changed since."""

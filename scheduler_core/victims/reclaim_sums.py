@@ -87,6 +87,7 @@ class ReclaimSums:
         self.table: Sums = RowTable(np.ascontiguousarray(sums.transpose(2, 0, 1)), self.changes)
         self._seen = index.count
         self._moved: dict[str, dict[int, list[int]]] = {}
+        self._own: dict[str, OwnPart] = {}
 
     def renew(self, renewal: Renewal) -> bool:
         """Return whether the next session finds the same tasks, and mark every queue for an update."""
@@ -99,10 +100,13 @@ class ReclaimSums:
         return self._index.keeps_tasks(renewal)
 
     def own_part(self, queue: str) -> OwnPart | None:
-        """Return a queue's own part in the sums, None if it is not reclaimable or has no tasks."""
-        rows = self._queues.get(queue)
-        if rows is None:
-            return None
+        """Return a queue's own part in the sums, None if it is not reclaimable or has no tasks.
+
+        It is computed again only after moves in the queue were applied, as the sums are.
+        """
+        rows, known = self._queues.get(queue), self._own.get(queue)
+        if rows is None or known is not None:
+            return known
         nodes, place_of = distinct(self._index.node_of[rows])
         columns = self._index.columns[:, rows]
         sums = np.array(
@@ -111,13 +115,15 @@ class ReclaimSums:
                 for of_tier in self._chosen[:, rows]
             ]
         ).transpose(2, 0, 1)
-        return OwnPart(nodes, sums, dict(zip(nodes.tolist(), sums, strict=True)))
+        own = self._own[queue] = OwnPart(nodes, sums, dict(zip(nodes.tolist(), sums, strict=True)))
+        return own
 
     def catch_up(self, reclaiming: str) -> None:
         """Update the sums for the moves in queues other than the reclaiming one."""
         self._record_moves()
         for queue in [queue for queue in self._moved if queue != reclaiming]:
             jobs = self._moved.pop(queue)
+            self._own.pop(queue, None)
             if self._allow(queue):
                 rows = self._queues[queue]
                 tiers, places = np.nonzero(self._counted(rows) != self._chosen[:, rows])
