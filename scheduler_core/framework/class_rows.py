@@ -34,11 +34,7 @@ class ClassRows:
         if row is None:
             has_local_scores = self._scores_are_local(task)
             is_local = has_local_scores and self.is_local(Point.PREDICATE, task)
-            row = self._rows[number] = Row(
-                is_local=is_local,
-                has_local_scores=has_local_scores,
-                keeps_refusals=is_local and self._keeps_refusals(task),
-            )
+            row = self._rows[number] = Row(is_local=is_local, has_local_scores=has_local_scores)
         return row
 
     def column(self, row: Row, task: TaskInfo, query: NodeQuery) -> NDArray[Any]:
@@ -58,14 +54,17 @@ class ClassRows:
             row.errors, row.errors_at = FitErrors(self._statuses, why.copy()), len(self._nodes.changes)
         return row.errors
 
+    def keeps_refusals(self, row: Row, task: TaskInfo) -> bool:
+        """Return whether permanent refusals are always given: one predicate, static, lists all of its own."""
+        if row.keeps_refusals is None:
+            predicates = self._functions.of_kind(Point.PREDICATE, NodeFn)
+            is_static = len(predicates) == 1 and predicates[0].static_for_class(task)
+            row.keeps_refusals = row.is_local and is_static
+        return row.keeps_refusals
+
     def is_local(self, point: Point, task: TaskInfo) -> bool:
         """Return whether all answers at a point for a task and a node hold until the node changes."""
         return all(fn.cacheable_per_node(task) for fn in self._functions.of_kind(point, NodeFn))
-
-    def _keeps_refusals(self, task: TaskInfo) -> bool:
-        """Return whether permanent refusals are always given: one predicate, static, lists all of its own."""
-        predicates = self._functions.of_kind(Point.PREDICATE, NodeFn)
-        return len(predicates) == 1 and predicates[0].static_for_class(task)
 
     def _scores_are_local(self, task: TaskInfo) -> bool:
         return self.is_local(Point.NODE_ORDER, task) and self.is_local(Point.BATCH_NODE_ORDER, task)

@@ -88,8 +88,9 @@ class Row:
         Whether all answers about a node hold until the node changes.
     has_local_scores : bool
         Whether all scores do.
-    keeps_refusals : bool
-        Whether a node that refuses a task permanently always does, also with other refusals before that one.
+    keeps_refusals : bool or None
+        Whether a node that refuses a task permanently always does, also with other refusals before that one;
+        None: not known yet.
     columns : dict
         The columns, by query.
     errors : FitErrors or None
@@ -99,10 +100,10 @@ class Row:
 
     __slots__ = ("columns", "errors", "errors_at", "has_local_scores", "is_local", "keeps_refusals")
 
-    def __init__(self, *, is_local: bool, has_local_scores: bool, keeps_refusals: bool) -> None:
+    def __init__(self, *, is_local: bool, has_local_scores: bool) -> None:
         self.is_local = is_local
         self.has_local_scores = has_local_scores
-        self.keeps_refusals = keeps_refusals
+        self.keeps_refusals: bool | None = None
         self.columns: dict[NodeQuery, NodeColumn] = {}
         self.errors: FitErrors | None = None
         self.errors_at = 0

@@ -152,7 +152,7 @@ class Placement:
         if resolvable.item(resolvable.argmin()):
             return True
         why = self._rows.column(row, task, self._queries.passes)[~resolvable]
-        return row.keeps_refusals and bool(self._statuses.permanent(why).all())
+        return bool(self._statuses.permanent(why).all()) and self._rows.keeps_refusals(row, task)
 
     def rules_out_no_more(self, task: TaskInfo, errors: FitErrors) -> bool:
         """Return whether a task's errors rule out no more nodes for evictions than the predicates do.
@@ -162,7 +162,7 @@ class Placement:
         """
         if errors.resolvable_nodes() is None:
             return True
-        return self._rows.of(task).keeps_refusals and errors.rule_out_permanently()
+        return errors.rule_out_permanently() and self._rows.keeps_refusals(self._rows.of(task), task)
 
     def _best_of(self, scores: Scores, task: TaskInfo, cache: ErrorCache) -> int | None:
         """Return the node with the best finite score, None if this shortcut cannot decide.

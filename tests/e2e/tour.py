@@ -129,6 +129,7 @@ metadata:
 CAREFUL, PASSWORD = "careful", "a-long-test-password"
 HORIZON = 4 * 3600
 """How long forecasts are, in seconds: long enough for more findings than a page shows at first."""
+UNFINISHED = ("queued", "running")
 
 
 class Tour:
@@ -340,8 +341,16 @@ class Tour:
             script.request.patch(
                 f"{at}targets/", headers=headers, data={"targets": {"analytics": 60, "ci": 5}}
             )
-            before = made(f"{at}forecasts/", {"trace": trace, **options})
-            after = made(f"{at}forecasts/", {"trace": trace, **options, "run_time": 2, "changes": changes})
+
+            def forecast(**more: Any) -> str:
+                begun = made(f"{at}forecasts/", {"trace": trace, **options, **more})
+                page = f"{api}forecasts/{begun}/"
+                while (state := script.request.get(page, headers=headers).json()["state"]) in UNFINISHED:
+                    script.wait_for_timeout(300)
+                assert state == "succeeded", f"the forecast {state}"
+                return begun
+
+            before, after = forecast(), forecast(run_time=2, changes=changes)
         return {
             "traces": f"{home}traces/",
             "trace": f"{home}traces/{trace}/",

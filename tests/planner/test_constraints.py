@@ -63,7 +63,7 @@ def test_locking_a_scenario_does_not_lock_its_snapshot() -> None:
         factories.run(scenario)
         scenario_branch(scenario=scenario, name="branch")
     locks = [query["sql"] for query in queries if "FOR UPDATE" in query["sql"]]
-    assert len(locks) == (2 if connection.features.has_select_for_update else 0)
+    assert len(locks) == (3 if connection.features.has_select_for_update else 0)
     assert all(lock.endswith('FOR UPDATE OF "planner_scenario"') for lock in locks), locks
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 
 import pytest
 
@@ -27,7 +28,7 @@ def on_pools(document: Object, seed: int, *, grouped: bool = False) -> Object:
 
     Jobs select a pool, tolerate the taint, or use a port. `grouped`: plugin nodegroup refuses nodes, too.
     """
-    dice = Dice(f"pools {seed}")
+    document, dice = deepcopy(document), Dice(f"pools {seed}")
     for number, one in enumerate(document["nodes"]):
         one["metadata"]["labels"] |= {"pool": "ab"[number % 2], GROUP: "gh"[number % 2]}
         tainted = {"taints": [TAINT]}

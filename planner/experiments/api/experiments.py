@@ -199,12 +199,13 @@ class ExperimentCell(ExperimentView):
     )
     def post(self, request: Request, experiment_id: UUID, number: int) -> Response:
         """Create a branch of the experiment's scenario with the settings of a cell as edits."""
+        if first := first_answer(request):
+            return first
         serializer = CellOpen(data=request.data)
         serializer.is_valid(raise_exception=True)
         sent = serializer.validated_data
-        return first_answer(request) or self._opened(
-            request, cell_plan(experiment=self.experiment(), number=number, user=self.user, **sent)
-        )
+        plan = cell_plan(experiment=self.experiment(), number=number, user=self.user, **sent)
+        return self._opened(request, plan)
 
     @once
     def _opened(self, request: Request, plan: CellPlan) -> Response:

@@ -73,6 +73,8 @@ class Rebase(WorkspaceView):
         client to follow. A dry run is answered at once.
         """
         scenario = self.scenario()
+        if first := first_answer(request):
+            return first
         revision = seen_revision(request)
         serializer = RebaseCreate(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -86,8 +88,6 @@ class Rebase(WorkspaceView):
             "expected_revision": revision,
             "user": self.user,
         }
-        if first := first_answer(request):
-            return first
         if not is_dry(request) and rebase_takes_long(scenario, snapshot):
             return self._queued(request, arguments)
         choices, name = arguments.pop("choices"), arguments.pop("name")

@@ -56,8 +56,8 @@ def test_timed_changes_are_frozen_with_the_forecast_and_shown_on_its_axis(
     content = browser.get(f"/forecasts/{forecast_done(forecast).pk}/").content.decode()
     says = re.findall(r"<li>\s*<span class=\"nowrap\">([^<]+)</span>: (.*?)\s*</li>", content)
     assert says == [
-        ("Thu 01 Jan 2026 00:30:00", "1 node is lost: n1."),
-        ("Thu 01 Jan 2026 18:00:00", "Queue waits gets capability cpu=8, weight 5."),
+        ("Thu 01 Jan 2026 00:30:00 UTC", "1 node is lost: n1."),
+        ("Thu 01 Jan 2026 18:00:00 UTC", "Queue waits gets capability cpu=8, weight 5."),
     ]
     assert [float(x) for x in re.findall(r'cx="([\d.]+)"', content)] == pytest.approx([20.8, 750.0], abs=0.1)
 

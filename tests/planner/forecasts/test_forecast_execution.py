@@ -21,7 +21,7 @@ from tests.worker import do_work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-MANY = 400
+MANY = 700
 """So many different jobs take a child process some seconds."""
 
 
