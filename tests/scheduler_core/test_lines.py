@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import pytest
 
@@ -136,11 +136,15 @@ def full_queue_that_loses_a_pod() -> Object:
     )
 
 
-def session_of_a_full_cluster(waiting: int) -> Session:
-    """Return a session where two-core jobs wait for a node with one idle core."""
+def session_of_a_full_cluster(waiting: int, *others: Object, plugins: Sequence[str] = ()) -> Session:
+    """Return a session where two-core jobs wait for a node with one idle core.
+
+    `others` are further nodes, `plugins` further plugins.
+    """
+    filters = ["predicates", "capacity", *plugins]
     document = scenario(
-        conf=conf("enqueue, allocate, reclaim, backfill", ["priority", "gang"], ["predicates", "capacity"]),
-        nodes=[node("n", cpu=4, memory="64Gi")],
+        conf=conf("enqueue, allocate, reclaim, backfill", ["priority", "gang"], filters),
+        nodes=[node("n", cpu=4, memory="64Gi"), *others],
         queues=[queue("default")],
         podgroups=[podgroup("runs", min_member=1, phase="Running")]
         + [podgroup(f"w{number:03d}", min_member=1, phase="Inqueue") for number in range(waiting)],

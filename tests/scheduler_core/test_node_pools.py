@@ -7,10 +7,10 @@ from copy import deepcopy
 
 import pytest
 
-from scheduler_core.framework.session import Session
-from tests.builders import Object, conf, node, podgroup, pods, queue, scenario
+from tests.builders import Object, node
 from tests.scheduler_core.replays import Dice, crowded_replay, storm_replay
-from tests.scheduler_core.test_calm import compare, opened
+from tests.scheduler_core.test_calm import compare
+from tests.scheduler_core.test_lines import session_of_a_full_cluster
 from tests.trials import trials
 
 TAINT = {"key": "gpu", "value": "true", "effect": "NoSchedule"}
@@ -59,34 +59,11 @@ def test_replays_on_pools_match_full_sessions_with_two_plugins_that_refuse_nodes
     compare(on_pools(storm_replay(seed), seed, grouped=True))
 
 
-def session_of_a_full_pool(waiting: int, *more: str) -> Session:
-    """Return a session where two-core jobs wait for a node with one idle core, beside a tainted node.
-
-    `more` are further plugins.
-    """
-    plugins = ["predicates", "capacity", *more]
-    document = scenario(
-        conf=conf("enqueue, allocate, reclaim, backfill", ["priority", "gang"], plugins),
-        nodes=[
-            node("n", cpu=4, memory="64Gi", labels={GROUP: "g"}),
-            node("other", cpu=4, memory="64Gi", labels={GROUP: "g"}, taints=[TAINT]),
-        ],
-        queues=[queue("default")],
-        podgroups=[podgroup("runs", min_member=1, phase="Running")]
-        + [podgroup(f"w{number:03d}", min_member=1, phase="Inqueue") for number in range(waiting)],
-        pods=[
-            *pods("runs", 1, cpu=3, node="n"),
-            *(pod for number in range(waiting) for pod in pods(f"w{number:03d}", 1, cpu=2)),
-        ],
-        replay={"period_seconds": 1, "horizon_seconds": 5, "events": []},
-    )
-    return next(opened(document).steps()).session
-
-
-@pytest.mark.parametrize(("more", "recorded"), [((), 0), (("nodegroup",), 200)])
+@pytest.mark.parametrize(("plugins", "recorded"), [((), 0), (("nodegroup",), 200)])
 def test_equal_jobs_share_errors_that_rule_out_what_the_only_predicate_refuses_for_good(
-    more: tuple[str, ...], recorded: int
+    plugins: tuple[str, ...], recorded: int
 ) -> None:
-    session = session_of_a_full_pool(200, *more)
+    tainted = node("other", cpu=4, memory="64Gi", taints=[TAINT])
+    session = session_of_a_full_cluster(200, tainted, plugins=plugins)
     assert [decision.op for decision in session.decisions] == []
     assert sum(bool(job.fit_errors) for job in session.jobs.values()) == recorded
