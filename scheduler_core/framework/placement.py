@@ -83,7 +83,6 @@ class Placement:
     def __init__(self, nodes: NodeTable, statuses: StatusTable, functions: Functions) -> None:
         self.nodes = nodes
         self.all: Nodes = np.arange(len(nodes), dtype=np.intp)
-        self._statuses = statuses
         self._queries = NodeQueries(nodes, statuses, functions, self.all)
         self._rows = ClassRows(nodes, statuses, functions, self.all)
         self.predicates = PredicateHelper(nodes, statuses, functions, self._queries, self._rows)
@@ -148,11 +147,7 @@ class Placement:
         later = self._rows.column(row, task, self._queries.takes_later)
         if later.item(later.argmax()) != NOWHERE:
             return False
-        resolvable = self._rows.column(row, task, self._queries.resolvable)
-        if resolvable.item(resolvable.argmin()):
-            return True
-        why = self._rows.column(row, task, self._queries.passes)[~resolvable]
-        return bool(self._statuses.permanent(why).all()) and self._rows.keeps_refusals(row, task)
+        return self._rules_out_no_more_now(row, task)
 
     def rules_out_no_more(self, task: TaskInfo, errors: FitErrors) -> bool:
         """Return whether a task's errors rule out no more nodes for evictions than the predicates do.
@@ -163,6 +158,14 @@ class Placement:
         if errors.resolvable_nodes() is None:
             return True
         return errors.rule_out_permanently() and self._rows.keeps_refusals(self._rows.of(task), task)
+
+    def _rules_out_no_more_now(self, row: Row, task: TaskInfo) -> bool:
+        """Return `rules_out_no_more` for the errors that a task that every node refuses would get now."""
+        resolvable = self._rows.column(row, task, self._queries.resolvable)
+        if resolvable.item(resolvable.argmin()):
+            return True
+        why = self._rows.column(row, task, self._queries.refuses)
+        return self.rules_out_no_more(task, self._rows.errors(row, why))
 
     def _best_of(self, scores: Scores, task: TaskInfo, cache: ErrorCache) -> int | None:
         """Return the node with the best finite score, None if this shortcut cannot decide.
@@ -198,9 +201,7 @@ class Placement:
         why = self._rows.column(row, task, self._queries.refuses)
         if why.item(why.argmin()) == FITS:
             return False
-        resolvable = self._rows.column(row, task, self._queries.resolvable)
-        resolves = bool(resolvable.item(resolvable.argmin()))
-        return resolves or self.rules_out_no_more(task, self._rows.errors(row, why))
+        return self._rules_out_no_more_now(row, task)
 
     def is_local(self, task: TaskInfo) -> bool:
         """Return whether all answers for a task and a node hold until the node changes."""

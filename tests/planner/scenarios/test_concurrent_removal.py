@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -157,15 +158,15 @@ def waits_in_the_middle() -> bool:
 
 
 @contextmanager
-def being_removed(scenario: Scenario, remove: Callable[[Scenario], None]) -> Iterator[None]:
-    """Remove a scenario on another connection; commit while the request in the block waits for it."""
+def uncommitted(change: Callable[[], object], *, seconds: float = 2.0) -> Iterator[None]:
+    """Make a change on another connection; commit it while the block waits for it, or when the block ends."""
     begun, over = threading.Event(), threading.Event()
 
     def work() -> None:
         with transaction.atomic():
-            remove(scenario)
+            change()
             begun.set()
-            over.wait(2.0)
+            over.wait(seconds)
         connection.close()
 
     thread = threading.Thread(target=work)
@@ -185,13 +186,13 @@ def test_calls_during_a_removal_answer_404_with_the_reason(
     scenario, trace = factories.scenario("to go"), factories.workload()
     at = f"/api/v1/scenarios/{scenario.pk}"
     assert api.get(f"{at}/").status_code == 200  # imports what the next call needs
-    with being_removed(scenario, remove):
+    with uncommitted(partial(remove, scenario)):
         answer = api.post(f"{at}/runs/", {})
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
     if waits_in_the_middle():
         assert answer.json()["message"] == "Scenario to go was removed in the meantime. Nothing was saved."
     other = factories.scenario("also to go")
-    with being_removed(other, remove):
+    with uncommitted(partial(remove, other)):
         forecast = {"trace": str(trace.pk), "rest": "waits"}
         answer = api.post(f"/api/v1/scenarios/{other.pk}/forecasts/", forecast)
     assert answer.status_code == 404
@@ -202,7 +203,7 @@ def test_calls_during_a_removal_answer_404_with_the_reason(
 def test_a_page_during_a_removal_shows_the_reason(browser: Client) -> None:
     scenario = factories.scenario("to go")
     assert browser.get(f"/scenarios/{scenario.pk}/").status_code == 200
-    with being_removed(scenario, removed):
+    with uncommitted(partial(removed, scenario)):
         answer = browser.post(f"/scenarios/{scenario.pk}/runs/")
     assert answer.status_code == 404
     if waits_in_the_middle():
@@ -216,19 +217,7 @@ def test_a_removal_waits_for_a_run_that_is_being_queued_and_takes_it_along(
 ) -> None:
     scenario = factories.scenario()
     plan = run_plan(scenario=scenario)
-    begun, over = threading.Event(), threading.Event()
-
-    def work() -> None:
-        with transaction.atomic():
-            run_queue(scenario=plan.scenario, content=plan.content, options=plan.options)
-            begun.set()
-            over.wait(0.5)
-        connection.close()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert begun.wait(10)
-    remove(scenario)
-    over.set()
-    thread.join()
+    queue = partial(run_queue, scenario=plan.scenario, content=plan.content, options=plan.options)
+    with uncommitted(queue, seconds=0.5):
+        remove(scenario)
     assert not Run.objects.exclude(state=Run.State.CANCELLED).exists()
