@@ -104,6 +104,7 @@ class Records:
         self._last_rows: dict[str, QueueRow] = {}
         self._seen: dict[str, tuple[QueueAccount, int]] = {}
         self._shared = SharedMaps()
+        self._moved = False
 
     def record_decisions(self, time: float, decisions: Iterable[Decision]) -> bool:
         """Record the committed decisions of a session; returns whether there were any."""
@@ -168,7 +169,9 @@ class Records:
         return records
 
     def result(self) -> dict[str, Any]:
-        """Return the records in the form of the result, and drop its rows: they would take memory twice."""
+        """Return the records in the form of the result, once: its rows move, so as not to exist twice."""
+        assert not self._moved, "the rows have moved into a result"
+        self._moved = True
         return {
             "log": [_logged(*entry) for entry in _taken(self.decided)],
             "jobs": {
