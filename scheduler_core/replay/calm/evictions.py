@@ -61,10 +61,11 @@ class Evictions:
         queue, task = line.kind.queue, line.kind.task
         if never_evicts(task):
             return False
-        key, version = (queue.name, task.shape.number), self._session.queue_accounts()[queue.name].version
-        if self._is_flat and self._refused.get(key) == version:
+        key, account = (queue.name, task.shape.number), self._session.queue_accounts().get(queue.name)
+        if account is not None and self._is_flat and self._refused.get(key) == account.version:
             return False
         if self._session.plugins.preemptive(queue, [task]) is None:
             return True
-        self._refused[key] = version
+        if account is not None:
+            self._refused[key] = account.version
         return False
