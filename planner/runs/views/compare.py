@@ -36,8 +36,6 @@ from planning.run_settings import Difference
 from planning.units import Scale, scale_of
 
 LETTERS = "ABCDEF"
-LIMITS = ("guarantee", "capability")
-"""The measures that are shown without their difference."""
 PARTS = {"queues": "runs/_compared_queues.html", "settings": "runs/_compared_settings.html"}
 AT_ONCE_BYTES = 2_000_000
 """Larger inputs are compared after the page was sent."""
@@ -186,7 +184,7 @@ class ComparePage:
             "guarantee": any(row.guarantee.get(self.resource) for row in held),
             "capability": any(self.resource in row.capability for row in held),
         }
-        return [name for name in LIMITS if has[name]]
+        return [limit for limit, is_set in has.items() if is_set]
 
     @cached_property
     def queues(self) -> list[Line[QueueFigures]]:
