@@ -1,6 +1,5 @@
 """API calls that rebase a scenario onto another snapshot of its cluster."""
 
-from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -80,35 +79,31 @@ class Rebase(WorkspaceView):
         serializer.is_valid(raise_exception=True)
         sent = serializer.validated_data
         snapshot = self._snapshot(scenario, sent["snapshot"])
-        arguments: dict[str, Any] = {
+        name, choices = sent.get("name", scenario.name), choices_of(sent["choices"])
+        rebase: dict[str, Any] = {
             "scenario": scenario,
             "snapshot": snapshot,
-            "name": sent.get("name", scenario.name),
-            "choices": choices_of(sent["choices"]),
             "expected_revision": revision,
-            "user": self.user,
         }
-        if not is_dry(request) and rebase_takes_long(scenario, snapshot):
-            return self._queued(request, arguments)
-        choices, name = arguments.pop("choices"), arguments.pop("name")
         with reporting_staleness(scenario):
-            carried = rebase_prepare(choices=choices, **arguments)
-        return self._stored(request, {**arguments, "carried": carried, "name": name})
+            if not is_dry(request) and rebase_takes_long(scenario, snapshot):
+                return self._queued(request, name=name, choices=choices, **rebase)
+            carried = rebase_prepare(choices=choices, user=self.user, **rebase)
+            return self._stored(request, name=name, carried=carried, **rebase)
 
     @once
-    def _queued(self, request: Request, arguments: Mapping[str, Any]) -> Response:
+    def _queued(self, request: Request, /, **rebase: Any) -> Response:
         """Queue a rebase for a worker."""
-        with reporting_staleness(arguments["scenario"]):
-            queued = rebase_create(**arguments)
+        queued = rebase_create(user=self.user, **rebase)
         body = RebaseWorkSerializer(queued).data
         location = reverse("api:rebase", args=[queued.pk])
         return Response(body, status.HTTP_202_ACCEPTED, headers={"Location": location})
 
     @once
-    def _stored(self, request: Request, arguments: Mapping[str, Any]) -> Response:
+    def _stored(self, request: Request, /, **rebase: Any) -> Response:
         """Store a prepared rebase."""
-        with reporting_staleness(arguments["scenario"]), saved_unless_dry(request):
-            branch = rebase_store(**arguments)
+        with saved_unless_dry(request):
+            branch = rebase_store(user=self.user, **rebase)
         body = ScenarioSerializer(branch).data
         return made(request, body, status.HTTP_201_CREATED, ETag=etag(branch.revision))
 
