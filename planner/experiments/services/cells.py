@@ -3,7 +3,7 @@
 Each is planned first, which is slow, and then stored in one transaction.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +22,11 @@ from planner.forecasts.services.traces import TraceRead, trace_create, trace_of_
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import Frozen, document_of, state_at
 from planner.scenarios.services.branches import scenario_branch
-from planner.scenarios.services.documents import Wanted, document_update, state_edited
+from planner.scenarios.services.documents import Wanted, state_edited
+from planner.scenarios.services.history import edits_make
 from planning.forecasts.options import DEFAULTS
 from planning.rows import Problem
-from planning.states import State
+from planning.states import Edit, State
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class CellPlan:
 
     experiment: Experiment
     name: str
-    wanted: Wanted
+    edits: Sequence[Edit]
+    """What the cell changes in the experiment's scenario at its revision."""
     state: State
     """The state of the branch."""
 
@@ -67,9 +69,8 @@ def cell_plan(*, experiment: Experiment, number: int, name: str = "", user: User
     called = (name or f"{experiment.name}: {cell_title(row)}")[:253]
     wanted = Wanted(change.objects, change.removed, change.conf)
     state = state_at(experiment.scenario, experiment.scenario_revision)
-    # The branch is edited again once it is stored; then the snapshot is unpacked already.
-    state_edited(scenario=experiment.scenario, state=state, wanted=wanted)
-    return CellPlan(experiment, called, wanted, state)
+    edits = state_edited(scenario=experiment.scenario, state=state, wanted=wanted)
+    return CellPlan(experiment, called, edits, state)
 
 
 @transaction.atomic
@@ -78,12 +79,11 @@ def cell_open(*, plan: CellPlan, user: User | None = None) -> Scenario:
 
     Raises RoleTooLow and Gone.
     """
-    experiment, wanted = plan.experiment, plan.wanted
+    experiment = plan.experiment
     branch = scenario_branch(
         scenario=experiment.scenario, name=plan.name, revision=experiment.scenario_revision, user=user
     )
-    if wanted.objects or wanted.conf is not None:
-        document_update(scenario=branch, wanted=wanted, expected_revision=branch.revision, user=user)
+    edits_make(scenario=branch, edits=plan.edits, user=user)
     branch.refresh_from_db()
     return branch
 

@@ -12,9 +12,8 @@ from planner.clusters.selectors.contents import content_if_needed
 from planner.errors import Invalid
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import first_queues, objects_in, state_of
-from planner.scenarios.services.history import queue_rows_save
-from planner.scenarios.services.objects import object_rows_save
-from planner.scenarios.services.revisions import revision_lock, revision_raise
+from planner.scenarios.services.history import state_save
+from planner.scenarios.services.revisions import revision_lock
 from planning.change_descriptions import KIND_WORDS
 from planning.conf import conf_problems
 from planning.importing import read_objects
@@ -59,14 +58,8 @@ def document_update(
     """
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
     state = state_of(scenario)
-    stored = {row.id for row in state.queues.values()}
     edits = state_edited(scenario=scenario, state=state, wanted=wanted)
-    touched = touched_objects(edits)
-    scenario.conf_text = state.conf_text
-    scenario.save(update_fields=["conf_text"])
-    queue_rows_save(scenario, state.queues, stored, edits)
-    object_rows_save(scenario=scenario, state=state, touched=touched)
-    revision_raise(scenario=scenario, user=user, changes=edits)
+    state_save(scenario=scenario, state=state, edits=edits, user=user)
     return scenario
 
 

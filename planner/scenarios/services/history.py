@@ -22,9 +22,19 @@ from planner.scenarios.services.queues import (
 )
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planner.scenarios.services.scenarios import conf_update, release_update
-from planning.queues import Queue, queue_spec
+from planning.queues import queue_spec
 from planning.rows import Problem
-from planning.states import CONF, QUEUES, RELEASE, Difference, Edit, inverses, queue_of, touched_objects
+from planning.states import (
+    CONF,
+    QUEUES,
+    RELEASE,
+    Difference,
+    Edit,
+    State,
+    inverses,
+    queue_of,
+    touched_objects,
+)
 from planning.workload_fields import KINDS
 
 
@@ -81,32 +91,36 @@ def _walk(scenario: Scenario, way: Change.Way, expected: int, user: User | None)
     if revision is None:
         message = f"There is nothing to {way}."
         raise Invalid([Problem(f"history.nothing_to_{way}", "error", message, path="revision", fix="Edit.")])
-    changes = list(scenario.changes.filter(revision=revision))
-    state = state_of(scenario)
-    stored = {row.id for row in state.queues.values()}
-    state.take_back(changes)
-    backwards = inverses(changes)
-    touched = touched_objects(backwards)
-    content_if_needed(scenario.snapshot).settle(state, touched)
-    scenario.conf_text, scenario.release = state.conf_text, state.release
-    scenario.save(update_fields=["conf_text", "release"])
-    queue_rows_save(scenario, state.queues, stored, backwards)
-    object_rows_save(scenario=scenario, state=state, touched=touched)
-    renamed = {edit.before: edit.after for edit in backwards if edit.kind == QUEUES and edit.field == "name"}
-    targets_follow(scenario=scenario, renamed=renamed)
-    revision_raise(scenario=scenario, user=user, changes=backwards, way=way)
+    backwards = inverses(list(scenario.changes.filter(revision=revision)))
+    edits_make(scenario=scenario, edits=backwards, user=user, way=way)
     return scenario
 
 
-def queue_rows_save(
-    scenario: Scenario, queues: dict[str, Queue], stored: set[Any], changes: Sequence[Edit]
+def edits_make(
+    *, scenario: Scenario, edits: Sequence[Edit], user: User | None, way: str = Change.Way.EDIT
 ) -> None:
-    """Write the queues of a state to their rows; `stored` are the present rows."""
-    staying = {row.id for row in queues.values()}
-    scenario.queues.filter(pk__in=stored - staying).delete()
-    touched = {edit.after if edit.field == "name" else edit.key for edit in changes if edit.kind == QUEUES}
-    for name in touched & queues.keys():
-        queue_save(scenario=scenario, queue=queues[name])
+    """Make edits that are possible as a new revision of a locked scenario."""
+    state = state_of(scenario)
+    state.make(edits)
+    content_if_needed(scenario.snapshot).settle(state, touched_objects(edits))
+    state_save(scenario=scenario, state=state, edits=edits, user=user, way=way)
+
+
+def state_save(
+    *, scenario: Scenario, state: State, edits: Sequence[Edit], user: User | None, way: str = Change.Way.EDIT
+) -> None:
+    """Write what `edits` made of the state of a locked scenario to its rows, as a new revision."""
+    scenario.conf_text, scenario.release = state.conf_text, state.release
+    scenario.save(update_fields=["conf_text", "release"])
+    stored = set(scenario.queues.values_list("pk", flat=True))
+    scenario.queues.filter(pk__in=stored - {queue.id for queue in state.queues.values()}).delete()
+    touched = {edit.after if edit.field == "name" else edit.key for edit in edits if edit.kind == QUEUES}
+    for name in touched & state.queues.keys():
+        queue_save(scenario=scenario, queue=state.queues[name])
+    object_rows_save(scenario=scenario, state=state, touched=touched_objects(edits))
+    renamed = {edit.before: edit.after for edit in edits if edit.kind == QUEUES and edit.field == "name"}
+    targets_follow(scenario=scenario, renamed=renamed)
+    revision_raise(scenario=scenario, user=user, changes=edits, way=way)
 
 
 _CHANGED_SINCE = "It has been changed since."
