@@ -13,11 +13,12 @@ from planner.errors import Invalid
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import first_queues, objects_in, state_of
 from planner.scenarios.services.history import state_save
+from planner.scenarios.services.objects import objects_edited
 from planner.scenarios.services.revisions import revision_lock
 from planning.change_descriptions import KIND_WORDS
 from planning.conf import conf_problems
 from planning.importing import read_objects
-from planning.objects import bare_objects, object_problems
+from planning.objects import object_problems
 from planning.queue_edits import queue_problems, removal_problems
 from planning.queues import Queue, added_again, apply_spec, queue_row, queue_spec
 from planning.rows import Problem
@@ -182,13 +183,6 @@ def _objects(scenario: Scenario, state: State, wanted: Wanted, problems: list[Pr
     manifests |= {
         (kind, key): None for kind, keys in wanted.removed.items() if kind != QUEUES for key in keys
     }
-    objects = objects_in(scenario, state)
-    edits = [
-        Edit(kind, key, before=before, after=after)
-        for (kind, key), after in bare_objects(manifests, settings.KEEP_ANNOTATIONS).items()
-        if (before := objects.get(kind, key)) != after
-    ]
-    problems += object_problems({(one.kind, one.key): one.after for one in edits if one.after is not None})
-    for edit in edits:
-        state.objects[edit.kind, edit.key] = edit.after
+    edits, found = objects_edited(objects_in(scenario, state), manifests)
+    problems += found
     return edits

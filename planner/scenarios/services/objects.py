@@ -11,8 +11,9 @@ from planner.errors import Invalid
 from planner.scenarios.models import ObjectChange, Scenario
 from planner.scenarios.selectors.scenarios import objects_in, state_of
 from planner.scenarios.services.revisions import revision_lock, revision_raise
-from planning.contents import following, renamed_queues
+from planning.contents import Objects, following, renamed_queues
 from planning.objects import bare_objects, object_problems
+from planning.rows import Problem
 from planning.states import Edit, ObjectKey, State, touched_objects
 
 AT_ONCE = 500
@@ -32,24 +33,30 @@ def objects_write(
     nothing was saved.
     """
     revision_lock(scenario=scenario, expected=expected_revision, user=user)
-    state = state_of(scenario)
-    objects = objects_in(scenario, state)
+    objects = objects_in(scenario, state_of(scenario))
+    edits, problems = objects_edited(objects, wanted)
+    if problems:
+        raise Invalid(problems)
+    touched = touched_objects(edits)
+    objects.content.settle(objects.state, touched)
+    object_rows_save(scenario=scenario, state=objects.state, touched=touched)
+    revision_raise(scenario=scenario, user=user, changes=edits)
+    return touched
+
+
+def objects_edited(
+    objects: Objects, wanted: Mapping[ObjectKey, Mapping[str, Any] | None]
+) -> tuple[list[Edit], list[Problem]]:
+    """Bring objects of a state to the state `wanted`, unsaved; return the edits and their problems."""
     edits = [
         Edit(kind, key, before=before, after=after)
         for (kind, key), after in bare_objects(wanted, settings.KEEP_ANNOTATIONS).items()
         if (before := objects.get(kind, key)) != after
     ]
-    if problems := object_problems(
-        {(edit.kind, edit.key): edit.after for edit in edits if edit.after is not None}
-    ):
-        raise Invalid(problems)
-    touched = [(edit.kind, edit.key) for edit in edits]
     for edit in edits:
-        state.objects[edit.kind, edit.key] = edit.after
-    objects.content.settle(state, touched)
-    object_rows_save(scenario=scenario, state=state, touched=touched)
-    revision_raise(scenario=scenario, user=user, changes=edits)
-    return touched
+        objects.state.objects[edit.kind, edit.key] = edit.after
+    written = {(edit.kind, edit.key): edit.after for edit in edits if edit.after is not None}
+    return edits, object_problems(written)
 
 
 def object_rows_save(*, scenario: Scenario, state: State, touched: Collection[ObjectKey]) -> None:
