@@ -3,7 +3,7 @@
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from typing import Any
@@ -14,24 +14,16 @@ from planning.forecasts.preview import plain, preview
 from planning.forecasts.trace_texts import csv_of, generated_text, read_workload
 from planning.forecasts.workload import own_trace
 from planning.rows import Problem
+from planning.rows.problems import Unusable
 
 Json = Mapping[str, Any]
 
-TEXT, SNAPSHOT, PATTERNS = "text", "snapshot", "patterns"
 MOST_BYTES = 50_000_000
 """The size limit of the text of a trace; 82,000 jobs of the Philly trace are 5 MB."""
 MOST_FACTS_BYTES = 5_000_000
 """The size limit of the facts of a trace, as JSON: 10,000 queues make some 4 MB."""
 OWN = "queuecast"
 _GZIP = b"\x1f\x8b"
-
-
-class NoTrace(Exception):
-    """There is no trace; `problems` says everything that prevents it."""
-
-    def __init__(self, problems: list[Problem]) -> None:
-        super().__init__("; ".join(problem.message for problem in problems))
-        self.problems = problems
 
 
 @dataclass(frozen=True)
@@ -66,62 +58,19 @@ class Facts:
     preview: Json
 
 
-def trace_from(kind: str, content: bytes, options: Json) -> tuple[bytes, Facts]:
-    """Return the text of a trace, in UTF-8, and its facts; raise NoTrace with every problem.
+def from_text(content: bytes, options: Json) -> tuple[bytes, Json]:
+    """Return the text of a file or a form, plain or gzip, and the facts of its trace.
 
-    Parameters
-    ----------
-    kind : str
-        What the content is.
-
-        - ``text``: the text of a trace, plain or gzip; option `format`, empty: what the text looks like
-        - ``snapshot``: a scenario document; options `name`, for messages, and `since`, see `_of_snapshot`
-        - ``patterns``: JSON with the arguments of `planning.forecasts.trace_texts.generated_text`
-    content : bytes
-        What the trace is made of.
-    options : mapping
-        How it is read.
-
+    `format` in the options is what its sender calls it, empty: what the text looks like. This and the other
+    functions raise Unusable with every problem.
     """
-    readers: Mapping[str, Callable[[bytes, Json], tuple[str, str]]] = {
-        TEXT: _of_text,
-        SNAPSHOT: _of_snapshot,
-        PATTERNS: _of_patterns,
-    }
-    text, format_name = readers[kind](content, options)
-    read, problems = read_workload(text, format_name)
-    if read is None:
-        raise NoTrace(problems)
-    trace = read.trace
-    facts = Facts(
-        format=read.format,
-        begin=trace.begin,
-        span_seconds=trace.span,
-        jobs=len(trace.jobs),
-        pods=sum(job.pods for job in trace.jobs),
-        queues=trace.queues(),
-        notes=list(trace.notes),
-        preview=plain(preview(trace)),
-    )
-    if (size := len(json.dumps(asdict(facts)))) > MOST_FACTS_BYTES:
-        message = (
-            f"The figures of {len(facts.queues):,} queues and of the devices of their jobs are"
-            f" {size / 1e6:,.1f} MB; at most {MOST_FACTS_BYTES / 1e6:,.0f} MB are kept."
-        )
-        fix = "Name fewer queues, such as teams instead of users."
-        raise _unfit("trace.too_many_queues", message, "queue", fix)
-    return text.encode(), facts
-
-
-def _of_text(content: bytes, options: Json) -> tuple[str, str]:
-    """Return the text of a file or a form, and the format that its sender named."""
     if content.startswith(_GZIP):
         content = _unpacked(content)
     if len(content) > MOST_BYTES:
         message = f"The trace is larger than {MOST_BYTES / 1e6:,.0f} MB."
         raise _unfit("trace.too_large", message, "file", "Cut it to the days that you need.")
     try:
-        return content.decode("utf-8-sig"), options["format"]
+        return _with_facts(content.decode("utf-8-sig"), options["format"])
     except UnicodeDecodeError as error:
         message = f"The file is not UTF-8 text: byte {error.start} cannot be read."
         raise _unfit("trace.not_text", message, "file", "Save it as UTF-8.") from None
@@ -136,10 +85,11 @@ def _unpacked(content: bytes) -> bytes:
         raise _unfit("trace.gzip", message, "file", "Send it again.") from None
 
 
-def _of_snapshot(content: bytes, options: Json) -> tuple[str, str]:
-    """Return the jobs of a snapshot as our own CSV: finished ones, or all that were submitted `since`.
+def from_snapshot(content: bytes, options: Json) -> tuple[bytes, Json]:
+    """Return the jobs of a snapshot as our own CSV, and their facts.
 
-    `since`, an RFC 3339 time, gives the workload of a backtest: the real arrivals after an earlier snapshot.
+    These are the finished ones, or with `since` in the options, an RFC 3339 time, all that were submitted
+    since: the workload of a backtest, the real arrivals after an earlier snapshot. `name` is for messages.
     """
     since, document = options["since"], json.loads(content)
     if since and instant(since) is None:
@@ -151,16 +101,47 @@ def _of_snapshot(content: bytes, options: Json) -> tuple[str, str]:
         message = f"Snapshot {options['name']} has no job that {which}."
         fix = "Choose a snapshot that was taken while finished jobs still existed."
         raise _unfit("trace.empty", message, "snapshot", fix)
-    return csv_of(jobs), OWN
+    return _with_facts(csv_of(jobs), OWN)
 
 
-def _of_patterns(content: bytes, _options: Json) -> tuple[str, str]:
-    """Return jobs drawn from patterns as our own CSV."""
+def from_patterns(content: bytes, _options: Json) -> tuple[bytes, Json]:
+    """Return jobs drawn from patterns as our own CSV, and their facts.
+
+    The content is JSON with the arguments of `planning.forecasts.trace_texts.generated_text`.
+    """
     text, problems = generated_text(**json.loads(content))
     if problems:
-        raise NoTrace(problems)
-    return text, OWN
+        raise Unusable(problems)
+    return _with_facts(text, OWN)
 
 
-def _unfit(rule: str, message: str, path: str, fix: str) -> NoTrace:
-    return NoTrace([Problem(rule, "error", message, path=path, fix=fix)])
+def _with_facts(text: str, format_name: str) -> tuple[bytes, Json]:
+    """Return a text in UTF-8 with the facts of its trace."""
+    read, problems = read_workload(text, format_name)
+    if read is None:
+        raise Unusable(problems)
+    trace = read.trace
+    facts = asdict(
+        Facts(
+            format=read.format,
+            begin=trace.begin,
+            span_seconds=trace.span,
+            jobs=len(trace.jobs),
+            pods=sum(job.pods for job in trace.jobs),
+            queues=trace.queues(),
+            notes=list(trace.notes),
+            preview=plain(preview(trace)),
+        )
+    )
+    if (size := len(json.dumps(facts))) > MOST_FACTS_BYTES:
+        message = (
+            f"The figures of {len(trace.queues()):,} queues and of the devices of their jobs are"
+            f" {size / 1e6:,.1f} MB; at most {MOST_FACTS_BYTES / 1e6:,.0f} MB are kept."
+        )
+        fix = "Name fewer queues, such as teams instead of users."
+        raise _unfit("trace.too_many_queues", message, "queue", fix)
+    return text.encode(), facts
+
+
+def _unfit(rule: str, message: str, path: str, fix: str) -> Unusable:
+    return Unusable([Problem(rule, "error", message, path=path, fix=fix)])

@@ -63,6 +63,14 @@ class Problem:
         return f"{self.message}{'' if self.message.endswith('.') else ':'} {self.fix}"
 
 
+class Unusable(Exception):
+    """What was given cannot be used; `problems` says everything that prevents it."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("; ".join(problem.message for problem in problems))
+        self.problems = list(problems)
+
+
 class Worded(Protocol):
     """A problem, of the core or of a row."""
 

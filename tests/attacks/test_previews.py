@@ -23,8 +23,7 @@ from planner.clusters.services.retention import old_runs_remove
 from planner.clusters.services.snapshots import MOST_PREVIEWS, PREVIEWS_KEPT, preview_store
 from planner.clusters.views.imports import IN_A_REQUEST_BYTES
 from planner.scenarios.models import Scenario
-from planner.work import awaited
-from planner.work.awaited import IN_PROCESS_BYTES
+from planner.work.awaited import IN_PROCESS_BYTES, READING
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -167,7 +166,7 @@ def test_reading_in_a_child_process_gives_the_same_result() -> None:
 
 def test_concurrent_import_returns_503_with_retry_after(api: APIClient) -> None:
     file = SimpleUploadedFile("a.json", json.dumps(factories.cluster()).encode() + b" " * IN_PROCESS_BYTES)
-    with awaited._turn:
+    with READING.lock:
         answer = api.post("/api/v1/snapshots/", {"files": file}, format="multipart")
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert answer.json()["code"] == "busy"

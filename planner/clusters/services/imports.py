@@ -17,7 +17,7 @@ from planner.clusters.sealing import sealed
 from planner.clusters.selectors.demand import demand_store
 from planner.clusters.selectors.usage import quota_require
 from planner.clusters.services.reading_process import Read, reading
-from planner.work.awaited import IN_PROCESS_BYTES, awaited, go_on
+from planner.work.awaited import IN_PROCESS_BYTES, Cost, awaited, go_on
 from planner.work.lifecycle import work_enqueue
 from planning.archive import archived
 from planning.documents import encoded, items
@@ -65,7 +65,7 @@ def read_by_child(files: OpenFiles, *, is_bundle: bool = False) -> Iterator[Read
     """Read files in a child process, one at a time; raise Busy or Invalid."""
     fix = "Split the file, or import it by `manage.py import_cluster`, which has no such limit"
     with (
-        awaited(rule="import.too_costly", path="files", fix=fix) as limits,
+        awaited(Cost("import.too_costly", "files", fix)) as limits,
         reading(
             archived(files),
             now=moment(timezone.now()),

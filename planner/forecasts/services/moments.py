@@ -1,7 +1,6 @@
 """Scenarios created from a moment of a forecast."""
 
 import json
-import threading
 
 from django.conf import settings
 from django.db import transaction
@@ -10,14 +9,14 @@ from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.clusters.selectors.usage import quota_require
 from planner.clusters.services.snapshots import snapshot_create
-from planner.errors import Busy, Invalid
+from planner.errors import Invalid
 from planner.forecasts.models import Forecast
 from planner.forecasts.services.forecasts import targets_copy
 from planner.forecasts.services.replays import replayed
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import locked_scenario
 from planner.scenarios.services.scenarios import scenario_create
-from planner.work.subprocess_runner import ChildFailed, Limits
+from planner.work.awaited import Cost, Turn, awaited, go_on
 from planning.documents import items
 from planning.forecasts.clock import moment_of
 from planning.rows import Problem
@@ -25,9 +24,7 @@ from planning.search import conf_text
 from planning.states import KINDS, QUEUES
 from planning.units import exact
 
-PATIENCE_SECONDS = 2.0
-_opener = threading.BoundedSemaphore(1)
-"""A web process replays one moment at a time."""
+OPENING = Turn("opening another moment")
 
 
 def moment_open(*, forecast: Forecast, at: float, name: str = "", user: User | None = None) -> Scenario:
@@ -70,15 +67,10 @@ def moment_document(forecast: Forecast, at: float) -> dict[str, object]:
         message = f"{exact(at)} s is not within the forecast."
         fix = f"Choose 0 to {exact(forecast.horizon_seconds)} s."
         raise Invalid([Problem("forecast.moment", "error", message, path="at", actual=at, fix=fix)])
-    if not _opener.acquire(timeout=PATIENCE_SECONDS):
-        raise Busy("The server is opening another moment. Try again in a few seconds.")
-    limits = Limits(settings.RUN_MEMORY_MB, settings.IMPORT_SECONDS, settings.RUN_HEARTBEAT_SECONDS)
-    try:
-        with replayed(forecast, limits=limits, beat=lambda _done, _doing: True, moment=at) as (_, result):
-            document: dict[str, object] = json.loads(result.read())
-            return document
-    except ChildFailed as error:
-        fix = "Choose an earlier moment."
-        raise Invalid([Problem("forecast.moment", "error", str(error), path="at", fix=fix)]) from None
-    finally:
-        _opener.release()
+    cost = Cost("forecast.moment", "at", "Choose an earlier moment.")
+    with (
+        awaited(cost, turn=OPENING, memory_mb=settings.RUN_MEMORY_MB) as limits,
+        replayed(forecast, limits=limits, beat=go_on, moment=at) as (_, result),
+    ):
+        document: dict[str, object] = json.loads(result.read())
+        return document

@@ -1,7 +1,7 @@
 """Creation, preview and deletion of workload traces."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from typing import IO, Any
@@ -14,17 +14,23 @@ from planner.clusters.models import Blob, Snapshot
 from planner.clusters.selectors.usage import quota_require
 from planner.errors import Invalid
 from planner.forecasts.models import WorkloadTrace
-from planner.forecasts.services.trace_process import trace_by_child
 from planner.rules import row_create
-from planner.work.awaited import IN_PROCESS_BYTES
+from planner.work.awaited import IN_PROCESS_BYTES, Compute, Cost, computed
 from planning.forecasts.preview import Preview, preview_from
-from planning.forecasts.trace_sources import PATTERNS, SNAPSHOT, TEXT, Facts, NoTrace, trace_from
+from planning.forecasts.trace_sources import Facts, from_patterns, from_snapshot, from_text
 from planning.forecasts.trace_texts import expected_jobs
 from planning.importing import holds_more
 from planning.rows import Problem
 
 IN_PROCESS_JOBS = 1_000
 """How many jobs the requesting process draws itself; a child process draws more."""
+_PIECE = 2**20
+_TOO_COSTLY = "trace.too_costly"
+_OF_TEXT = Cost(_TOO_COSTLY, "file", "Cut the trace to the days that you need.")
+_OF_PATTERNS = Cost(_TOO_COSTLY, "seconds", "Choose a shorter time.")
+_OF_SNAPSHOT = Cost(
+    _TOO_COSTLY, "snapshot", "Choose a snapshot with fewer jobs, or those since a later time."
+)
 
 
 @dataclass(frozen=True)
@@ -60,10 +66,8 @@ def trace_of_file(*, file: IO[bytes], format_name: str = "", provenance: str = "
 
     Slow, so call it outside transactions. Raises Busy, and Invalid with all problems.
     """
-    options = {"format": format_name}
-    if not holds_more([("trace", file)], IN_PROCESS_BYTES):
-        return _here(TEXT, file.read(), options, provenance)
-    return TraceRead(*trace_by_child(TEXT, file, options), provenance)
+    is_large = holds_more([("trace", file)], IN_PROCESS_BYTES)
+    return _read(from_text, file, {"format": format_name}, provenance, _OF_TEXT, is_large=is_large)
 
 
 def trace_of_text(*, text: str, format_name: str = "", provenance: str = "") -> TraceRead:
@@ -76,15 +80,14 @@ def trace_of_patterns(*, patterns: list[Mapping[str, Any]], seconds: float, seed
 
     The same patterns and seed give the same jobs.
     """
-    arguments = {"patterns": patterns, "seconds": seconds, "seed": seed}
-    content, provenance = json.dumps(arguments).encode(), f"generated with seed {seed}"
-    if expected_jobs(patterns, seconds) <= IN_PROCESS_JOBS:
-        return _here(PATTERNS, content, {}, provenance)
-    return TraceRead(*trace_by_child(PATTERNS, [content], {}), provenance)
+    content = json.dumps({"patterns": patterns, "seconds": seconds, "seed": seed}).encode()
+    is_large = expected_jobs(patterns, seconds) > IN_PROCESS_JOBS
+    drawn = f"generated with seed {seed}"
+    return _read(from_patterns, [content], {}, drawn, _OF_PATTERNS, is_large=is_large)
 
 
 def trace_of_snapshot(*, workspace: Workspace, snapshot: Snapshot, since: str = "") -> TraceRead:
-    """Return the jobs of a snapshot as a trace, see `trace_from`; those of a large one by a child process.
+    """Return the jobs of a snapshot as a trace, see `from_snapshot`; those of a large one by a child process.
 
     Raises Busy, and Invalid for a snapshot of another workspace or without such jobs, and for an invalid
     time.
@@ -95,21 +98,33 @@ def trace_of_snapshot(*, workspace: Workspace, snapshot: Snapshot, since: str = 
     begun = f" since {since}" if since else ", finished"
     provenance = f"jobs of snapshot {snapshot.name}{begun}"[:500]
     options = {"name": snapshot.name, "since": since}
-    return _of_stored(SNAPSHOT, snapshot.content, options, provenance)
+    return _of_stored(from_snapshot, snapshot.content, options, provenance, _OF_SNAPSHOT)
 
 
-def _of_stored(kind: str, content: Blob, options: Mapping[str, Any], provenance: str) -> TraceRead:
-    if content.size <= IN_PROCESS_BYTES:
-        return _here(kind, content.content(), options, provenance)
-    return TraceRead(*trace_by_child(kind, content.pieces(), options), provenance)
+def trace_of_stored(*, source: Blob, format_name: str = "", provenance: str = "") -> TraceRead:
+    """Read the stored text of a trace as `trace_of_file` does."""
+    return _of_stored(from_text, source, {"format": format_name}, provenance, _OF_TEXT)
 
 
-def _here(kind: str, content: bytes, options: Mapping[str, Any], provenance: str) -> TraceRead:
-    try:
-        text, facts = trace_from(kind, content, options)
-    except NoTrace as error:
-        raise Invalid(error.problems) from None
-    return TraceRead(Blob.of(text), facts, provenance)
+def _of_stored(
+    compute: Compute, content: Blob, options: Mapping[str, Any], provenance: str, cost: Cost
+) -> TraceRead:
+    is_large = content.size > IN_PROCESS_BYTES
+    return _read(compute, content.pieces(), options, provenance, cost, is_large=is_large)
+
+
+def _read(
+    compute: Compute,
+    content: Iterable[bytes],
+    options: Mapping[str, Any],
+    provenance: str,
+    cost: Cost,
+    *,
+    is_large: bool,
+) -> TraceRead:
+    read = computed(compute, content, options, name="Reading the trace", cost=cost, is_large=is_large)
+    with read as (text, facts):
+        return TraceRead(Blob.of_pieces(iter(lambda: text.read(_PIECE), b"")), Facts(**facts), provenance)
 
 
 def trace_preview(trace: WorkloadTrace) -> Preview:
@@ -118,7 +133,7 @@ def trace_preview(trace: WorkloadTrace) -> Preview:
     A trace of an earlier release is read once more. Raises Busy, and Invalid if that takes too much.
     """
     if trace.preview is None:
-        read = _of_stored(TEXT, trace.source, {"format": trace.format}, trace.provenance)
+        read = trace_of_stored(source=trace.source, format_name=trace.format)
         trace.preview = read.facts.preview
         trace.save(update_fields=["preview"])
     return preview_from(trace.preview)

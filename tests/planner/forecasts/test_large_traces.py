@@ -14,12 +14,10 @@ from rest_framework.test import APIClient
 from planner.errors import Invalid
 from planner.forecasts.models import WorkloadTrace
 from planner.forecasts.services import traces
-from planner.forecasts.services.trace_process import trace_by_child
 from planner.forecasts.services.traces import trace_create, trace_of_file, trace_of_patterns, trace_of_text
-from planner.work import awaited
-from planner.work.awaited import IN_PROCESS_BYTES
+from planner.work.awaited import IN_PROCESS_BYTES, READING, Compute, Cost, computed
 from planning.forecasts.preview import plain, preview, preview_from
-from planning.forecasts.trace_sources import PATTERNS, SNAPSHOT, TEXT, NoTrace, trace_from
+from planning.forecasts.trace_sources import from_patterns, from_snapshot, from_text
 from planning.forecasts.trace_texts import read_workload
 from tests import factories
 from tests.processes.forks import killed_child
@@ -46,40 +44,37 @@ def packed(text: str) -> SimpleUploadedFile:
 LARGE = jobs(IN_PROCESS_BYTES // 40 + 1_000)
 
 
-def found_here(kind: str, content: bytes, options: dict[str, Any]) -> tuple[Any, ...]:
+def found(compute: Compute, content: bytes, options: dict[str, Any], *, is_large: bool) -> tuple[Any, ...]:
+    """Return the text and facts that a function makes of a content, here or in a child, or its problems."""
+    cost = Cost("trace.too_costly", "file", "Cut it.")
+    reading = computed(compute, [content], options, name="Reading", cost=cost, is_large=is_large)
     try:
-        return trace_from(kind, content, options)
-    except NoTrace as error:
-        return ("refused", error.problems)
-
-
-def found_apart(kind: str, content: bytes, options: dict[str, Any]) -> tuple[Any, ...]:
-    try:
-        source, facts = trace_by_child(kind, [content], options)
+        with reading as (text, facts):
+            return text.read(), facts
     except Invalid as error:
         return ("refused", error.problems)
-    return source.content(), facts
 
 
 def test_a_child_process_gives_the_same_text_facts_and_problems() -> None:
     assert len(LARGE) > IN_PROCESS_BYTES
     document = b'{"podgroups": [], "pods": []}'
     patterns = b'{"patterns": [%s], "seconds": 86400, "seed": 3}'
-    sources: list[tuple[str, bytes, dict[str, Any]]] = [
-        (TEXT, factories.TRACE.encode(), {"format": ""}),
-        (TEXT, gzip.compress(LARGE.encode()), {"format": "queuecast"}),
-        (TEXT, b"\xef\xbb\xbf" + factories.TRACE.encode(), {"format": ""}),
-        (TEXT, LARGE.replace(",60,", ",soon,").replace(",70,", ",-1,").encode(), {"format": ""}),
-        (TEXT, b"once upon a time", {"format": ""}),
-        (TEXT, b"\x1f\x8bnothing", {"format": ""}),
-        (TEXT, b"name\xff", {"format": ""}),
-        (SNAPSHOT, document, {"name": "mine", "since": ""}),
-        (SNAPSHOT, document, {"name": "mine", "since": "yesterday"}),
-        (PATTERNS, patterns % b'{"queue": "waits", "jobs_per_hour": 10.0}', {}),
-        (PATTERNS, patterns % b'{"queue": "waits", "jobs_per_hour": 1e9}', {}),
+    sources: list[tuple[Compute, bytes, dict[str, Any]]] = [
+        (from_text, factories.TRACE.encode(), {"format": ""}),
+        (from_text, gzip.compress(LARGE.encode()), {"format": "queuecast"}),
+        (from_text, b"\xef\xbb\xbf" + factories.TRACE.encode(), {"format": ""}),
+        (from_text, LARGE.replace(",60,", ",soon,").replace(",70,", ",-1,").encode(), {"format": ""}),
+        (from_text, b"once upon a time", {"format": ""}),
+        (from_text, b"\x1f\x8bnothing", {"format": ""}),
+        (from_text, b"name\xff", {"format": ""}),
+        (from_snapshot, document, {"name": "mine", "since": ""}),
+        (from_snapshot, document, {"name": "mine", "since": "yesterday"}),
+        (from_patterns, patterns % b'{"queue": "waits", "jobs_per_hour": 10.0}', {}),
+        (from_patterns, patterns % b'{"queue": "waits", "jobs_per_hour": 1e9}', {}),
     ]
-    for kind, content, options in sources:
-        assert found_apart(kind, content, options) == found_here(kind, content, options)
+    for compute, content, options in sources:
+        here = found(compute, content, options, is_large=False)
+        assert found(compute, content, options, is_large=True) == here
 
 
 def test_a_stored_preview_is_that_of_the_trace() -> None:
@@ -165,8 +160,8 @@ def test_all_problems_of_a_large_trace_come_at_once_with_line_and_column(
     lines[6000] += ",more"
     text = "\n".join(lines)
     answer = api.post("/api/v1/traces/", {"name": "t", "file": packed(text)}, format="multipart")
-    found = answer.json()["problems"]
-    assert [(one["line"], one["path"]) for one in found] == [(5001, "memory"), (6001, None)]
+    problems = answer.json()["problems"]
+    assert [(one["line"], one["path"]) for one in problems] == [(5001, "memory"), (6001, None)]
     page = browser.post("/traces/", {"name": "t", "file": packed(text)})
     assert page.status_code == 422
     shown = html.unescape(page.content.decode())
@@ -185,7 +180,7 @@ def test_a_large_trace_takes_no_memory_of_the_web_process(api: APIClient) -> Non
 
 
 def test_while_the_server_reads_for_another_request_the_answer_is_503(api: APIClient) -> None:
-    with awaited._turn:
+    with READING.lock:
         small = api.post("/api/v1/traces/", {"name": "t", "text": factories.TRACE})
         answer = api.post("/api/v1/traces/", {"name": "t", "text": LARGE})
     assert small.status_code == 201
