@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from planner.api.access import OneWorkspace, made, saved_unless_dry
 from planner.api.filters import ordering_parameter, refuse_unknown
-from planner.api.idempotency import once
+from planner.api.idempotency import first_answer, once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, paged
 from planner.api.serializers import ScenarioSerializer
 from planner.api.tables import is_table
@@ -28,11 +28,11 @@ from planner.forecasts.api.evaluation_serializers import (
 )
 from planner.forecasts.api.forecasts import OF_LISTS, PAGE, PAGE_SIZE, ForecastTable, ForecastView
 from planner.forecasts.api.serializers import MomentOpen
-from planner.forecasts.models import Forecast
+from planner.forecasts.models import Backtest, Forecast
 from planner.forecasts.selectors.backtests import backtests_beside
 from planner.forecasts.selectors.forecasts import changes_over_seeds, get_forecast, record_of
 from planner.forecasts.selectors.prices import costs_of, costs_of_both, prices_of
-from planner.forecasts.services.backtests import backtest_create
+from planner.forecasts.services.backtests import backtest_measure, backtest_store
 from planner.forecasts.services.moments import moment_open
 from planner.forecasts.services.prices import prices_set
 from planning.forecasts.chargeback import costs_body
@@ -166,16 +166,23 @@ class ForecastBacktests(ForecastTable):
         responses=answers({201: BacktestSerializer}, 400, 403, 404, 422),
         parameters=[DRY_RUN, IDEMPOTENCY_KEY],
     )
-    @once
     def post(self, request: Request, forecast_id: UUID) -> Response:
         """Compare a forecast with what really happened according to a later snapshot of its cluster."""
         forecast = self.ended()
+        if first := first_answer(request):
+            return first
         serializer = BacktestCreate(data=request.data)
         serializer.is_valid(raise_exception=True)
         snapshot = get_object_or_404(snapshots(self.user), pk=serializer.validated_data["snapshot"])
+        measured = backtest_measure(forecast=forecast, snapshot=snapshot, user=self.user)
+        return self._stored(request, measured)
+
+    @once
+    def _stored(self, request: Request, measured: Backtest) -> Response:
+        """Store a backtest."""
         with saved_unless_dry(request):
-            done = backtest_create(forecast=forecast, snapshot=snapshot, user=self.user)
-        return made(request, BacktestSerializer(done).data, status.HTTP_201_CREATED)
+            stored = backtest_store(backtest=measured)
+        return made(request, BacktestSerializer(stored).data, status.HTTP_201_CREATED)
 
 
 class ForecastCost(ForecastTable):

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from planner.clusters.models import Snapshot
 from planner.clusters.selectors.snapshots import snapshots
 from planner.errors import Invalid
-from planner.forecasts.services.backtests import backtest_create
+from planner.forecasts.services.backtests import backtest_measure, backtest_store
 from planner.forecasts.services.prices import prices_set
 from planner.forecasts.views.forecast_page import ForecastPage
 from planner.forecasts.views.forecasts import ended_or_404
@@ -47,9 +47,10 @@ def backtests(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     except (Snapshot.DoesNotExist, ValueError):
         raise Http404 from None
     try:
-        backtest_create(forecast=forecast, snapshot=snapshot, user=caller(request))
+        measured = backtest_measure(forecast=forecast, snapshot=snapshot, user=caller(request))
     except Invalid as error:
         return _again(request, ForecastPage(forecast, request.GET), error)
+    backtest_store(backtest=measured)
     return redirect(f"{reverse('planner:forecast', args=[forecast.pk])}#backtests")
 
 

@@ -15,6 +15,7 @@ from planner.accounts.services.workspaces import workspace_create
 from planner.clusters.models import Snapshot
 from planner.forecasts.models import Backtest, Forecast, NodePrices, WorkloadTrace
 from planner.forecasts.selectors.forecasts import record_of
+from planner.forecasts.services import backtests
 from planner.scenarios.services.scenarios import scenario_create
 from planning.forecasts.costs import Prices, costs
 from tests import factories
@@ -225,6 +226,22 @@ def test_a_backtest_against_a_snapshot_that_is_not_later_is_refused(
         answer = browser.post(f"/forecasts/{done.pk}/backtests/", {"snapshot": str(snapshot.pk)})
         assert answer.status_code == 422
         assert says in answer.content.decode()
+    assert not Backtest.objects.exists()
+
+
+def test_a_large_backtest_is_computed_in_a_child_process_with_the_same_result(
+    api: APIClient, done: Forecast, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, body = f"/api/v1/forecasts/{done.pk}/backtests/", {"snapshot": str(later_snapshot(done).pk)}
+    here = api.post(at, body).json()["result"]
+    monkeypatch.setattr(backtests, "IN_PROCESS_BYTES", 0)
+    assert api.post(at, body).json()["result"] == here
+    Backtest.objects.all().delete()
+    settings.IMPORT_SECONDS = 0
+    refused = api.post(at, body)
+    [problem] = refused.json()["problems"]
+    assert (refused.status_code, problem["rule"]) == (422, "backtest.too_costly")
+    assert problem["message"] == "The backtest took longer than the limit of 0 seconds."
     assert not Backtest.objects.exists()
 
 
