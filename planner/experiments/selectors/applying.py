@@ -6,9 +6,7 @@ from typing import Any
 
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.cells import CellRow, Cells
-from planning.experiments.cells import Grid
 from planning.experiments.definition import known_grid
-from planning.experiments.forecast_cells import Alone, ForecastGrid
 from planning.search import conf_text
 from planning.states import object_key
 
@@ -27,7 +25,7 @@ class Applied:
 
 def applied(experiment: Experiment, number: int) -> Applied:
     """Return the changes of a cell."""
-    grid = _grid(experiment)
+    grid = known_grid(experiment.input.document(), experiment.written)
     parts = grid.parts(Cells(experiment, []).order[number])
     conf = parts.pop("scheduler_conf", None)
     objects, removed = {}, {}
@@ -37,19 +35,6 @@ def applied(experiment: Experiment, number: int) -> Applied:
         staying = {object_key(kind, one) for one in listed}
         removed[kind] = [key for one in present if (key := object_key(kind, one)) not in staying]
     return Applied(objects, removed, None if conf is None else conf_text(conf))
-
-
-def alone_forecast(experiment: Experiment, number: int) -> tuple[Alone, int | None]:
-    """Return the forecast of a cell under its first seed, and that seed; None: the trace itself."""
-    grid, combination = _grid(experiment), Cells(experiment, []).order[number]
-    assert isinstance(grid, ForecastGrid), "its cells are forecasts"
-    seed = grid.seeds(combination)[0]
-    return grid.alone(combination, seed), seed
-
-
-def _grid(experiment: Experiment) -> Grid:
-    workload = experiment.workload.content().decode() if experiment.workload else ""
-    return known_grid(experiment.input.document(), experiment.written, workload)
 
 
 def cell_title(row: CellRow) -> str:

@@ -3,7 +3,8 @@
 Each is planned first, which is slow, and then stored in one transaction.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,19 +15,25 @@ from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
 from planner.errors import Invalid
 from planner.experiments.models import Experiment
-from planner.experiments.selectors.applying import alone_forecast, applied, cell_title
+from planner.experiments.selectors.applying import applied, cell_title
 from planner.experiments.selectors.cells import Cells
 from planner.forecasts.models import Forecast, WorkloadTrace
 from planner.forecasts.services.forecasts import ForecastPlan, forecast_queue, options_require
-from planner.forecasts.services.traces import TraceRead, trace_create, trace_of_text
+from planner.forecasts.services.traces import TraceRead, trace_create, trace_of_stored
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import Frozen, document_of, state_at
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.documents import Wanted, state_edited
 from planner.scenarios.services.history import edits_make
+from planner.work.awaited import IN_PROCESS_BYTES, Cost, computed
+from planning.experiments.alone import alone_cell
+from planning.experiments.space import Combination
 from planning.forecasts.options import DEFAULTS
 from planning.rows import Problem
 from planning.states import Edit, State
+
+_NAME = "Drawing the workload of the cell"
+_COST = Cost("experiment.too_costly", "cell", "Use a trace with fewer jobs.")
 
 
 @dataclass(frozen=True)
@@ -99,13 +106,12 @@ def cell_forecast_plan(*, experiment: Experiment, number: int, user: User | None
     if not experiment.is_of_forecasts:
         message = "The cells of this experiment are runs."
         raise _refused(number, message, "Open the cell, and run the scenario.")
-    alone, seed = alone_forecast(experiment, number)
+    source, seed, options = _drawn(experiment, number)
     drawn = f"{experiment.name}{'' if seed is None else f', seed {seed}'}"
-    source = Blob.of(alone.workload.encode())
     trace = WorkloadTrace.objects.filter(workspace=experiment.workspace, source=source.pk).first()
-    read, options = None, {**DEFAULTS, **alone.options}
+    read = None
     if trace is None:
-        read = trace_of_text(text=alone.workload, provenance=f"experiment {drawn}"[:500])
+        read = trace_of_stored(source=source, provenance=f"experiment {drawn}"[:500])
         trace_queues = read.facts.queues
     else:
         trace_queues = trace.queues
@@ -123,6 +129,23 @@ def cell_forecast(*, plan: CellForecastPlan, user: User | None = None) -> Foreca
         trace = trace_create(workspace=scenario.workspace, name=plan.trace_name, read=plan.read, user=user)
     assert trace is not None, "a workload that is not stored was read"
     return forecast_queue(plan=ForecastPlan(scenario, plan.content, trace, plan.options), user=user)
+
+
+def _drawn(experiment: Experiment, number: int) -> tuple[Blob, int | None, Mapping[str, Any]]:
+    """Return the workload of a cell under its first seed, that seed, and the options of its forecast."""
+    large = sum(blob.size for blob in (experiment.input, experiment.workload) if blob) > IN_PROCESS_BYTES
+    content = _content(experiment, Cells(experiment, []).order[number])
+    with computed(alone_cell, content, {}, name=_NAME, cost=_COST, is_large=large) as (text, found):
+        return Blob.of(text.read()), found["seed"], {**DEFAULTS, **found["options"]}
+
+
+def _content(experiment: Experiment, combination: Combination) -> Iterator[bytes]:
+    """Yield the JSON that `alone_cell` reads."""
+    workload = experiment.workload.content().decode() if experiment.workload else ""
+    rest = {"workload": workload, "written": experiment.written, "combination": combination}
+    yield b'{"scenario":'
+    yield from experiment.input.pieces()
+    yield b"," + json.dumps(rest).encode()[1:]
 
 
 def _frozen(cell: CellPlan) -> Frozen:
