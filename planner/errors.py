@@ -51,9 +51,18 @@ class StaleTargets(Exception):
 
 
 class RoleTooLow(PermissionDenied):
-    """The account's role in the workspace does not allow this; Django answers 403."""
+    """The account's role in the workspace, or its token, does not allow this; Django answers 403.
 
-    def __init__(self, *, needed: Role, role: Role | None) -> None:
+    `scope` is the scope of the token if that is what does not cover the role needed.
+    """
+
+    def __init__(self, *, needed: Role, role: Role | None = None, scope: Role | None = None) -> None:
+        if scope:
+            super().__init__(
+                f"This requires a token with scope {needed}; this one has scope {scope}."
+                " Create another one on the page Account."
+            )
+            return
         having = f"you are {role}" if role else "you have no role here"
         super().__init__(
             f"This requires the role {needed}; {having}. An admin of the workspace can change that."

@@ -2,6 +2,7 @@
 
 import logging
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from http import HTTPStatus
@@ -25,8 +26,17 @@ PROBLEM_KEYS = (
 )  # fmt: skip
 """Every problem has all of these keys; unknown values are null."""
 
-OTHER_TYPES = {"not_a_dict": "Send an object.", "not_a_list": "Send a list."}
-"""What to send instead of a value of another JSON type, by the code of the error."""
+_OTHER_TYPE = re.compile(r'Expected a (dictionary|list)\b.* but got (?:type )?"?(\w+)')
+"""The framework's message about a value of another type than an object or a list, in Python's words."""
+_JSON_TYPES = {
+    "dictionary": "an object",
+    "dict": "an object",
+    "list": "a list",
+    "str": "a string",
+    "int": "a number",
+    "float": "a number",
+    "bool": "a boolean",
+}
 
 
 class PreconditionRequired(exceptions.APIException):
@@ -116,11 +126,24 @@ def _request_problems(details: Any, path: str = "") -> Iterator[dict[str, Any]]:
             yield from _request_problems(detail, path if leaf else f"{path}[{index}]")
     elif set(details) == {"message", "code"}:
         rule = f"request.{details['code']}"
-        message = OTHER_TYPES.get(details["code"], str(details["message"]))
+        message = _in_json(str(details["message"]))
         yield {"rule": rule, "severity": "error", "message": message, "path": path or None}
     else:
         for key, detail in details.items():
             yield from _request_problems(detail, _inside(path, key))
+
+
+def _in_json(message: str) -> str:
+    """Return a message in which a value of a wrong JSON type is named as such.
+
+    >>> _in_json("Invalid data. Expected a dictionary, but got list.")
+    'Send an object, not a list.'
+    >>> _in_json('Expected a list of items but got type "str".')
+    'Send a list, not a string.'
+    """
+    if (wrong := _OTHER_TYPE.search(message)) is None:
+        return message
+    return f"Send {_JSON_TYPES[wrong[1]]}, not {_JSON_TYPES.get(wrong[2], wrong[2])}."
 
 
 def _inside(path: str, key: str | int) -> str:

@@ -13,14 +13,18 @@ from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from planner.accounts.models import Event, Invitation, Membership, Role, TokenDetails, User, Workspace
-from planner.accounts.selectors.workspaces import role_of
 from planner.accounts.services.invitations import (
     invitation_accept,
     invitation_create,
     invitation_offer,
     offer_accept,
 )
-from planner.accounts.services.members import full_access_require, member_change, member_remove
+from planner.accounts.services.members import (
+    full_access_require,
+    member_change,
+    member_remove,
+    role_require,
+)
 from planner.accounts.services.tokens import token_make
 from planner.errors import Invalid, RoleTooLow
 from tests import factories
@@ -104,7 +108,7 @@ def test_token_without_a_scope_is_not_stored(admin: User) -> None:
 def test_user_without_a_stated_limit_has_neither_role_nor_full_access(admin: User) -> None:
     unlimited = User.objects.get(pk=admin.pk)
     with pytest.raises(AttributeError):
-        role_of(unlimited, factories.workspace())
+        role_require(user=unlimited, workspace=factories.workspace())
     with pytest.raises(AttributeError):
         full_access_require(user=unlimited)
 

@@ -38,14 +38,8 @@ def members(workspace: Workspace) -> QuerySet[Membership]:
     return workspace.memberships.select_related("user").order_by("user__username")
 
 
-def role_of(user: User, workspace: Workspace) -> Role | None:
-    """Return the caller's role in a workspace, limited by its token; None for non-members (1 query)."""
-    role = role_held(user, workspace)
-    return None if role is None else min(role, user.limit, key=list(Role).index)
-
-
 def role_held(user: User, workspace: Workspace) -> Role | None:
-    """Return an account's full role in a workspace; None for non-members (1 query)."""
+    """Return an account's role in a workspace, whatever its token; None for non-members (1 query)."""
     role = workspace.memberships.filter(user=user).values_list("role", flat=True).first()
     return None if role is None else Role(role)
 

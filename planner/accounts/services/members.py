@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from planner.accounts.models import Event, Invitation, Membership, Role, User, Workspace
-from planner.accounts.selectors.workspaces import editable, memberships, role_held, role_of
+from planner.accounts.selectors.workspaces import editable, memberships, role_held
 from planner.accounts.services.events import EventFacts, event_note, invitation_note
 from planner.errors import Invalid, RoleTooLow
 from planning.rows import Problem
@@ -17,15 +17,17 @@ def role_require(*, user: User | None, workspace: Workspace, needed: Role = Role
     """Raise RoleTooLow unless the account's role covers `needed`; None is the installation itself."""
     if user is None:
         return
-    role = role_of(user, workspace)
+    limit, role = user.limit, role_held(user, workspace)
     if role is None or not role.covers(needed):
         raise RoleTooLow(needed=needed, role=role)
+    if not limit.covers(needed):
+        raise RoleTooLow(needed=needed, scope=limit)
 
 
 def full_access_require(*, user: User) -> None:
     """Raise RoleTooLow if the caller is a token below admin, which may not change its account."""
     if user.limit != Role.ADMIN:
-        raise RoleTooLow(needed=Role.ADMIN, role=user.limit)
+        raise RoleTooLow(needed=Role.ADMIN, scope=user.limit)
 
 
 def workspace_require(*, user: User, chosen: UUID | str | None = None) -> Workspace:
@@ -49,7 +51,10 @@ def workspace_require(*, user: User, chosen: UUID | str | None = None) -> Worksp
         return workspace
     first = editable(user).first()
     if first is None:
-        raise RoleTooLow(needed=Role.EDITOR, role=Role.VIEWER if memberships(user).exists() else None)
+        roles = set(memberships(user).values_list("role", flat=True))
+        if roles - {Role.VIEWER}:
+            raise RoleTooLow(needed=Role.EDITOR, scope=user.limit)
+        raise RoleTooLow(needed=Role.EDITOR, role=Role.VIEWER if roles else None)
     return first.workspace
 
 

@@ -74,7 +74,10 @@ def invite(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     username, role = form.cleaned_data["username"], form.cleaned_data["role"]
     if username:
         invitation_offer(workspace=mine.workspace, username=username, role=role, user=caller(request))
-        messages.success(request, f"Invited. The account {username} finds it on its page “Account”.")
+        messages.success(
+            request,
+            f"Invited. If there is an account {username}, it finds the invitation on its page Account.",
+        )
         return redirect("planner:members", workspace_id)
     _, secret = invitation_create(workspace=mine.workspace, role=role, user=caller(request))
     address = request.build_absolute_uri(reverse("planner:invitation", args=[secret]))

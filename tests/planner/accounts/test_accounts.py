@@ -214,6 +214,21 @@ def test_only_admins_invite(admin: User) -> None:
     assert "/invitations/" in made.json()["address"]
 
 
+def test_a_token_that_is_too_narrow_is_told_from_a_role_that_is(admin: User) -> None:
+    address = f"/api/v1/workspaces/{factories.workspace().pk}/invitations/"
+    scope = "This requires a token with scope {}; this one has scope viewer."
+    for path, needed, sent in (
+        (address, Role.ADMIN, {"role": "viewer"}),
+        ("/api/v1/tokens/", Role.ADMIN, {"scope": "viewer"}),
+        ("/api/v1/traces/", Role.EDITOR, {"name": "t", "text": "queue"}),
+    ):
+        refused = token_client(admin, Role.VIEWER).post(path, sent)
+        assert refused.status_code == 403
+        assert scope.format(needed) in refused.json()["message"], path
+    refused = token_client(factories.user("editor"), Role.VIEWER).post(address, {"role": "viewer"})
+    assert "This requires the role admin; you are editor." in refused.json()["message"]
+
+
 # Logging in
 
 

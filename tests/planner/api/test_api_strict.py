@@ -125,5 +125,7 @@ def test_a_place_in_a_list_is_written_in_brackets_and_a_wrong_json_type_is_named
     found = {problem["path"]: problem["message"] for problem in refused.json()["problems"]}
     assert found == {
         "generate.patterns[0].jobs_per_hour": "A valid number is required.",
-        "generate.patterns[1].pods": "Send an object.",
+        "generate.patterns[1].pods": "Send an object, not a list.",
     }
+    refused = api.post("/api/v1/traces/", [{"name": "t"}])
+    assert [one["message"] for one in refused.json()["problems"]] == ["Send an object, not a list."]
