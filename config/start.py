@@ -1,6 +1,7 @@
 """One-line messages for installations that cannot start, with place and fix."""
 
 import errno
+import re
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -8,6 +9,8 @@ from django.db import DatabaseError, OperationalError
 
 _CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
 _DAMAGED = ("file is not a database", "malformed")
+_OTHER_TABLES = re.compile(r"no such (table|column)|(relation|column) .* does not exist")
+"""What SQLite and PostgreSQL say of a table or column that the database does not have."""
 _UNUSABLE = ("unable to open database file", "readonly database", "disk I/O error")
 
 
@@ -25,6 +28,8 @@ def obstacle(error: Exception) -> str | None:
 
 def _of_database(error: DatabaseError) -> str | None:
     database, reason = settings.DATABASES["default"], str(error).strip().partition("\n")[0]
+    if _OTHER_TABLES.search(reason):
+        return f"The database does not have the tables of this release ({reason}). Run manage.py migrate."
     if "sqlite" in database["ENGINE"]:
         file = f"The database {database['NAME']}"
         if any(text in reason for text in _DAMAGED):

@@ -36,6 +36,13 @@ def test_the_compose_file_conforms_to_the_specification(compose: dict[str, Any])
     assert violations(compose) == []
 
 
+def test_the_page_about_operation_names_every_setting() -> None:
+    read = re.compile(r'env\.\w+\("(\w+)"')
+    settings = {name for file in ROOT.glob("config/*.py") for name in read.findall(file.read_text())}
+    named = (ROOT / "docs" / "operations.md").read_text()
+    assert not {name for name in settings if f"`{name}`" not in named}
+
+
 def test_the_specification_rejects_an_invalid_file(compose: dict[str, Any]) -> None:
     web = {**compose["services"]["web"], "healthchek": {}, "read_only": "perhaps?"}
     spoiled = {**compose, "services": {**compose["services"], "web": {**web, "restart": 3}}}

@@ -85,11 +85,11 @@ def waited(look: Callable[[], Any]) -> Any:
     return seen
 
 
-def complaint(folder: Path, **variables: str) -> str:
-    """Return the error output of `manage.py up` when it cannot start."""
+def complaint(folder: Path, *command: str, **variables: str) -> str:
+    """Return the error output of a command of `manage.py`, otherwise of `up`, that cannot start."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("QUEUECAST_")}
     done = subprocess.run(
-        [sys.executable, "manage.py", "up"],
+        [sys.executable, "manage.py", *(command or ["up"])],
         cwd=ROOT,
         env={
             **kept, "QUEUECAST_VAR": str(folder), "PORT": str(services.free_port()),
@@ -117,6 +117,11 @@ def test_database_with_a_torn_page_is_reported(tmp_path: Path) -> None:
     (tmp_path / DATABASE).write_bytes(content)
     [line] = complaint(tmp_path).splitlines()
     assert "is damaged" in line
+
+
+def test_database_without_the_tables_of_this_release_is_reported(tmp_path: Path) -> None:
+    [line] = complaint(tmp_path, "backup", str(tmp_path / "all.jsonl.gz")).splitlines()
+    assert line.endswith("(no such table: planner_backup). Run manage.py migrate.")
 
 
 def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
