@@ -6,7 +6,8 @@ import csv
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from io import StringIO
+from functools import lru_cache
+from io import BytesIO, TextIOWrapper
 
 from traces.annotations import OF_PODGROUPS, OF_PODS
 from traces.model import Role, Trace, TraceJob, TraceProblem, Unreadable, ordered
@@ -56,23 +57,32 @@ class Columns:
     known: frozenset[str] = frozenset()
 
 
+@lru_cache(maxsize=1024)
+def _equal_pods(pods: int, requests: tuple[tuple[str, str], ...]) -> tuple[Role, ...]:
+    """Return the only role of a job; a million jobs share few."""
+    return (Role(pods, dict(requests)),)
+
+
 def _own(row: Row) -> TraceJob:
     pods = row.count("pods", 1, least=1)
     requests = {name: amount for name in ("cpu", "memory") if (amount := row.quantity(name))}
     if row.text("gpu"):
         requests[GPU] = str(row.count("gpu"))
     requests |= {name: amount for name in row.resources if (amount := row.quantity(name))}
+    constraints = row.constraints("constraints")
+    annotations = row.annotations("pod_annotations", OF_PODS)
+    roles = _equal_pods(pods, tuple(requests.items()))
+    if constraints is not None or annotations:
+        roles = (replace(roles[0], constraints=constraints, annotations=annotations),)
     return TraceJob(
         name=row.text("name"),
-        queue=row.text("queue"),
+        queue=row.word("queue"),
         submitted=row.number("submit_seconds"),
         run_seconds=row.number("run_seconds", least=0.001) if row.text("run_seconds") else None,
-        roles=(
-            Role(pods, requests, row.constraints("constraints"), row.annotations("pod_annotations", OF_PODS)),
-        ),
+        roles=roles,
         min_member=row.count("min_member", pods, least=1),
-        user=row.text("user"),
-        priority_class=row.text("priority_class"),
+        user=row.word("user"),
+        priority_class=row.word("priority_class"),
         min_resources=row.amounts("min_resources"),
         annotations=row.annotations("annotations", OF_PODGROUPS),
     )
@@ -165,7 +175,8 @@ def read_columns(text: str, name: str) -> Trace:
         With line and column of what is wrong, the first hundred problems at once.
 
     """
-    lines = csv.DictReader(StringIO(text.removeprefix("\ufeff"), newline=None))
+    # StringIO would take four bytes for each character.
+    lines = csv.DictReader(TextIOWrapper(BytesIO(text.removeprefix("\ufeff").encode()), "utf-8"))
     try:
         return _read(lines, HEADERS[name])
     except csv.Error as error:
@@ -225,7 +236,7 @@ class _Jobs:
     def __init__(self, problems: Problems, *, has_roles: bool) -> None:
         self._problems = problems
         self._has_roles = has_roles
-        self._parts: dict[str, list[TraceJob]] = {}
+        self._parts: dict[str, tuple[TraceJob, ...]] = {}
         self._first: dict[str, Row] = {}
         self._roles: dict[str, set[str]] = {}
 
@@ -233,7 +244,7 @@ class _Jobs:
         """Add a line with its job."""
         role = row.text("role") if self._has_roles else ""
         if job.name not in self._parts:
-            self._parts[job.name] = [job]
+            self._parts[job.name] = (job,)
             if role:
                 self._first[job.name], self._roles[job.name] = row, {role}
         elif not role or role in self._roles.get(job.name, {role}):
@@ -241,7 +252,7 @@ class _Jobs:
             self._problems.twice(row.line, job.name, f"give each job a name of its own{more}")
         else:
             self._roles[job.name].add(role)
-            self._parts[job.name].append(job)
+            self._parts[job.name] += (job,)
             for column in _OF_JOB:
                 row.expect(column, self._first[job.name])
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
+from sys import intern
 from typing import Any
 
 from traces.model import TraceProblem, Unreadable
@@ -22,6 +23,8 @@ _CONSTRAINTS = record(**CONSTRAINTS)
 _AMOUNTS, _TEXTS = map_of(amount), map_of(text)
 _ODD = re.compile(r"\\u(0000|d[89a-f])", re.IGNORECASE)
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+NO_ANNOTATIONS: Mapping[str, str] = {}
+"""Shared by the jobs and roles without annotations, of which a trace has a million."""
 _NAME = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
 _RESOURCE = re.compile(
     rf"[a-z0-9]([-a-z0-9.]*[a-z0-9])?/{_NAME}|hugepages-{_NAME}|ephemeral-storage", re.ASCII
@@ -79,6 +82,10 @@ class Row:
         """Return a cell; empty if missing."""
         return (self._cells.get(column) or "").strip()
 
+    def word(self, column: str) -> str:
+        """Return a cell that has the same text in many rows, which is kept once."""
+        return intern(self.text(column))
+
     def expect(self, column: str, first: Row) -> None:
         """Report a problem if a cell differs from that of an earlier line of the same job."""
         text, expected = self.text(column), first.text(column)
@@ -103,7 +110,7 @@ class Row:
 
     def quantity(self, column: str) -> str:
         """Return the Kubernetes quantity in a cell; empty if missing."""
-        text = self.text(column)
+        text = self.word(column)
         if text and not QUANTITY.fullmatch(text):
             self._problems.add(
                 self.line, column, f"{text[:SHOWN]!r} is not an amount", "write an amount such as 8 or 64Gi"
@@ -128,10 +135,10 @@ class Row:
         value = self._object(column, "amounts", fix, _AMOUNTS)
         return None if value is None else {name: str(amount).strip() for name, amount in value.items()}
 
-    def annotations(self, column: str, names: Collection[str]) -> dict[str, str]:
+    def annotations(self, column: str, names: Collection[str]) -> Mapping[str, str]:
         """Return the annotations in a cell, a JSON object with some of these names; empty if missing."""
         fix = f"write a JSON object of texts, with some of {', '.join(names)}"
-        return self._object(column, "annotations", fix, _TEXTS, names) or {}
+        return self._object(column, "annotations", fix, _TEXTS, names) or NO_ANNOTATIONS
 
     def _object(
         self, column: str, kind: str, fix: str, check: Check, names: Collection[str] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import time
+import tracemalloc
 from pathlib import Path
 from textwrap import dedent
 
@@ -339,3 +340,20 @@ def test_the_whole_philly_trace_is_read(shared: Path) -> None:
 def test_the_openb_pods_are_read(shared: Path) -> None:
     trace = read_trace((shared / "data" / "openb" / "openb_pod_list_default.csv").read_text())
     assert len(trace.jobs) == 8_152
+
+
+def test_a_million_jobs_of_equal_pods_fit_in_memory() -> None:
+    header = "name,queue,submit_seconds,run_seconds,pods,cpu,memory,user\n"
+    text = header + "\n".join(
+        f"job-{number},team-{number % 20},{number},{number % 3600 + 1},1,{number % 8 + 1},64Gi,u-{number % 9}"
+        for number in range(5_000)
+    )
+    read_trace(text)
+    tracemalloc.start()
+    try:
+        trace = read_trace(text)
+        kept, most = (found / len(trace.jobs) for found in tracemalloc.get_traced_memory())
+    finally:
+        tracemalloc.stop()
+    assert kept < 300, f"{kept:.0f} bytes a job"
+    assert most < 550, f"{most:.0f} bytes a job while it is read"
