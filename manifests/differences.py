@@ -7,6 +7,8 @@ from typing import Any
 Json = Mapping[str, Any]
 _FIRST = ("scheduler_conf", "queues")
 _TOLD_ELSEWHERE = ("name", "cycles")
+_OF_TYPE = ("apiVersion", "kind")
+"""Fields that only repeat what kind of object it is; objects that were not imported do not have them."""
 
 
 @dataclass(frozen=True)
@@ -23,13 +25,13 @@ class Difference:
 
 
 def differences(documents: Sequence[Json]) -> list[Difference]:
-    """Return the differences, those of the configuration and the queues first.
+    """Return the differences, those of the configuration and the queues first, without those of types.
 
     >>> def queue(name, **spec):
     ...     return {"metadata": {"name": name}, "spec": spec}
     >>> for found in differences([
     ...     {"queues": [queue("a", weight=1, capability={"cpu": "8"}), queue("b")]},
-    ...     {"queues": [queue("a", weight=2, capability={"cpu": "8"})]},
+    ...     {"queues": [{"kind": "Queue", **queue("a", weight=2, capability={"cpu": "8"})}]},
     ... ]):
     ...     print(found.name, found.field, found.values)
     a spec.weight (1, 2)
@@ -61,7 +63,7 @@ def _of_objects(kind: str, held: Sequence[Mapping[str, Json]]) -> Iterator[Diffe
         held_by_field = [dict(leaves(version)) for version in versions]
         for field in dict.fromkeys(field for version in held_by_field for field in version):
             values = tuple(version.get(field) for version in held_by_field)
-            if _differ(values):
+            if field not in _OF_TYPE and _differ(values):
                 yield Difference(kind, name, field, values)
 
 

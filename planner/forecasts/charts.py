@@ -23,6 +23,8 @@ OWN = 7
 """How many queues have a band of their own in a stack; the others share one."""
 NAME, BELOW = 20, 6
 """Pixels above a queue's curves, for its name, and below them."""
+LINES = 100
+"""How many changes in time have a line in the figures."""
 FEW = 5
 """Up to this count an axis has a line for each number, instead of halves."""
 DIGITS = 9
@@ -226,6 +228,18 @@ def arrivals_figure(queues: Mapping[str, Sequence[int]], bar_seconds: float) -> 
     bars = max((len(counts) for counts in queues.values()), default=1)
     layout = layout_over_time(window(0, bars * bar_seconds), 280, yaxis={"title": {"text": "Submitted jobs"}})
     return {"data": data, "layout": {**layout, "barmode": "stack"}}
+
+
+def lines_at(times: Sequence[float]) -> list[Figure]:
+    """Return vertical lines at some seconds, of many the first ones."""
+    return [
+        {
+            "type": "line", "xref": "x", "yref": "paper",
+            "x0": round(at / HOUR, DIGITS), "x1": round(at / HOUR, DIGITS), "y0": 0, "y1": 1,
+            "line": {"width": 1.5, "dash": "dot"},
+        }
+        for at in sorted(set(times))[:LINES]
+    ]  # fmt: skip
 
 
 def _line(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,8 +72,17 @@ def lost_before(record: Record) -> Floats:
     return found
 
 
+def gpu_hours(resource_seconds: Mapping[str, float]) -> float:
+    """Return the GPU-hours of resource-seconds, of all vendors together.
+
+    >>> gpu_hours({"cpu": 7_200_000, "nvidia.com/gpu": 7_200_000})
+    2.0
+    """
+    return sum(amount for name, amount in resource_seconds.items() if name.endswith("/gpu")) / 1000 / 3600
+
+
 def losses(record: Record) -> list[Loss]:
-    """Return the lost run time by both queues, largest first."""
+    """Return the lost run time by both queues: the most GPU-hours first, then the most time of pods."""
     lost, evictions, jobs = lost_by_eviction(record), record.evictions, record.jobs
     rows: dict[tuple[str, str], list[int]] = {}
     for row, victim in enumerate(evictions.victims.tolist()):
@@ -88,7 +98,9 @@ def losses(record: Record) -> list[Loss]:
         _loss(record, lost, left, queue, by, of_pair, [] if by else otherwise.get(queue, []))
         for (queue, by), of_pair in rows.items()
     ]
-    return sorted(found, key=lambda loss: (-loss.pod_seconds, loss.queue, loss.by))
+    return sorted(
+        found, key=lambda loss: (-gpu_hours(loss.resource_seconds), -loss.pod_seconds, loss.queue, loss.by)
+    )
 
 
 def _loss(

@@ -65,14 +65,18 @@ def change_of(row: TypedChange, place: int) -> tuple[dict[str, Any], list[Proble
     {'at': 'Tuesday', 'pool': 'gpu', 'remove': 3, 'how': 'lose'}
     """
     begun = {"at": row.at, **({"every": row.every} if row.every else {})}
+    unused = []
+    if row.value.strip() and (row.happens in (OPEN, CLOSE) or row.happens.startswith("nodes-")):
+        message = f"{row.value[:40]!r} has no effect where {HAPPENS.get(row.happens, row.happens)}"
+        unused.append(_problem(place, "value", message, "leave it empty"))
     if row.happens == QUEUE:
         patch, problems = _patch(row.value, place)
         return {**begun, "queue": row.subject, "set": patch}, problems
     if row.happens in (OPEN, CLOSE):
-        return {**begun, "queue": row.subject, "state": "open" if row.happens == OPEN else "closed"}, []
+        return {**begun, "queue": row.subject, "state": "open" if row.happens == OPEN else "closed"}, unused
     if row.happens.startswith("nodes-"):
         names = row.subject.replace(",", " ").split()
-        return {**begun, "nodes": names, "how": row.happens.removeprefix("nodes-")}, []
+        return {**begun, "nodes": names, "how": row.happens.removeprefix("nodes-")}, unused
     if row.happens not in HAPPENS:
         message = f"{row.happens!r} is not a kind of change"
         return begun, [_problem(place, "happens", message, f"choose one of {', '.join(HAPPENS)}")]
@@ -131,8 +135,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class ListedChange:
-    """A change by the first time that it happens, and how often it happens."""
+    """A change by its number as written, the first time that it happens, and how often it happens."""
 
+    number: int
     at: float
     says: str
     times: int
@@ -147,9 +152,9 @@ class Timeline:
     Attributes
     ----------
     changes : tuple of ListedChange
-        By the first time.
+        As they were written.
     marks, ticks : tuple of Mark
-        The changes with their numbers in this list, and the labels of the axis.
+        The changes with their numbers, and the labels of the axis.
 
     """
 
@@ -176,13 +181,13 @@ def timeline(changes: Sequence[Timed], horizon: float) -> Timeline:
         of_place.setdefault(change.place, []).append(change)
     listed = [
         ListedChange(
-            same[0].at, same[0].says, len(same), spelled(same[1].at - same[0].at) if same[1:] else ""
+            place + 1,
+            same[0].at,
+            same[0].says,
+            len(same),
+            spelled(same[1].at - same[0].at) if same[1:] else "",
         )
-        for same in of_place.values()
+        for place, same in sorted(of_place.items())
     ]
-    marks = [
-        Mark(1000 * min(change.at / whole, 1.0), str(number))
-        for number, same in enumerate(of_place.values(), 1)
-        for change in same
-    ]
+    marks = [Mark(1000 * min(change.at / whole, 1.0), str(change.place + 1)) for change in changes]
     return Timeline(tuple(listed), tuple(marks), tuple(ticks))

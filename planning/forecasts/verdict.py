@@ -11,7 +11,7 @@ import numpy as np
 from planning.forecasts.backlog import Backlog, backlog_of, by_queue, queues_text
 from planning.forecasts.clock import spelled
 from planning.forecasts.loops import EvictionLoop, eviction_loops
-from planning.forecasts.losses import Loss, losses
+from planning.forecasts.losses import Loss, gpu_hours, losses
 from planning.forecasts.record import Record
 from planning.forecasts.starvation import Starvation, starvations
 from planning.forecasts.steps import ratio
@@ -213,15 +213,6 @@ def _of_losses(found: list[Loss]) -> Iterator[Finding]:
         }
         message = f"Queue {loss.queue} loses {amount} {cause}."
         yield Finding("lost", "harm", message, loss.worst_at, loss.queue, figures)
-
-
-def gpu_hours(resource_seconds: Mapping[str, float]) -> float:
-    """Return the GPU-hours of resource-seconds, of all vendors together.
-
-    >>> gpu_hours({"cpu": 7_200_000, "nvidia.com/gpu": 7_200_000})
-    2.0
-    """
-    return sum(amount for name, amount in resource_seconds.items() if name.endswith("/gpu")) / 1000 / 3600
 
 
 def _of_backlog(found: Backlog | None) -> Iterator[Finding]:

@@ -22,7 +22,8 @@
   const places = () => [...document.querySelectorAll("[data-figure]")];
   const drawOne = (place, figure) => {
     const zooms = "zooms" in place.dataset;
-    const dressed = layout(figure.layout, figure.data, place, { title: undefined, dragmode: zooms ? "zoom" : false });
+    const shapes = (figure.layout.shapes || []).map((shape) => ({ ...shape, line: { ...shape.line, color: css("--ink") } }));
+    const dressed = layout(figure.layout, figure.data, place, { title: undefined, dragmode: zooms ? "zoom" : false, shapes });
     draw(place, figure.data.map(dressedTrace), zooms ? { ...dressed, ...zoomed(figure, dressed) } : dressed, { doubleClick: false });
     if (!zooms || place.dataset.listens) return;
     place.dataset.listens = "yes";

@@ -14,7 +14,7 @@ from planning.forecasts.comparison import compared, cost_against_benefit
 from planning.forecasts.costs import Prices, costs
 from planning.forecasts.figures import eviction_rows, waiting
 from planning.forecasts.loops import eviction_loops, evictions_outside_loops
-from planning.forecasts.losses import losses, lost_before, lost_by_eviction
+from planning.forecasts.losses import gpu_hours, losses, lost_before, lost_by_eviction
 from planning.forecasts.moment import cluster_now
 from planning.forecasts.record import Evictions, Record, record_of
 from planning.forecasts.service import churn
@@ -124,6 +124,10 @@ def test_all_lost_run_time_has_one_cause(seed: int, of_vcjobs: bool) -> None:
     assert lost_by_eviction(record).sum() <= record.jobs.lost.sum() + 1e-6
     cpu = float(np.dot(record.jobs.lost, record.jobs.sizes["cpu"]))
     assert sum(loss.resource_seconds.get("cpu", 0.0) for loss in found) == pytest.approx(cpu)
+    gpus = np.arange(len(record.jobs.names), 0, -1) * 1000.0
+    with_gpus = replace(record, jobs=replace(record.jobs, sizes={"nvidia.com/gpu": gpus}))
+    order = [(gpu_hours(loss.resource_seconds), loss.pod_seconds) for loss in losses(with_gpus)]
+    assert order == sorted(order, reverse=True)
 
 
 def one_eviction(*, submitted: int = 0, ran: int = 3600, delay: int = 0, checkpoint: int = 0) -> Record:

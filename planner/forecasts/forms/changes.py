@@ -1,6 +1,8 @@
 """The form rows of timed changes."""
 
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -28,7 +30,36 @@ _TYPED_IN = {
     "pool": "subject",
     "nodes": "subject",
 }
-"""The field of each part of a change; its new value or count is in the last field."""
+"""The field of the parts of a change that are not its value."""
+
+
+_TITLES = {
+    "at": "At",
+    "every": "Every",
+    "happens": "What happens",
+    "subject": "Target",
+    "value": "Fields or count",
+}
+"""The fields of a row by the titles of their columns."""
+_PART = re.compile(r"changes\[(\d+)\](?:\.(\w+))?")
+
+
+def _field_of(part: str) -> str:
+    """Return the field of a part of a change; its new value or count is in the last field."""
+    return _TYPED_IN.get(part, "value")
+
+
+def in_form(problem: Problem) -> Problem:
+    """Return a problem whose path names the number of the change and the column of the form.
+
+    >>> in_form(Problem("forecast.change", "error", "no such queue", path="changes[1].queue")).path
+    'change 2, Target'
+    """
+    found = _PART.match(problem.path or "")
+    if found is None:
+        return problem
+    title = f", {_TITLES[_field_of(found[2])]}" if found[2] else ""
+    return replace(problem, path=f"change {int(found[1]) + 1}{title}")
 
 
 class ChangeForm(TypedForm):
@@ -61,8 +92,8 @@ class ChangeForm(TypedForm):
     def refuse(self, problems: Iterable[Problem]) -> None:
         """Show problems at the field of their part of the change."""
         for problem in problems:
-            part = (problem.path or "").partition("].")[2].partition(".")[0]
-            self.add_error(_TYPED_IN.get(part, "value"), problem.in_full)
+            found = _PART.match(problem.path or "")
+            self.add_error(_field_of(found[2] if found and found[2] else ""), problem.in_full)
 
 
 def changes_typed(typed: Texts) -> list[ChangeForm]:

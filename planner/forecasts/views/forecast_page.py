@@ -20,7 +20,7 @@ from planner.web.templatetags.quantities import resource_order
 from planner.web.views.listing import Listing
 from planning.experiments.remedies import goals_of
 from planning.forecasts.brief import beyond_first
-from planning.forecasts.changes import timed_changes
+from planning.forecasts.changes import Timed, timed_changes
 from planning.forecasts.costs import Costs, Prices, costs
 from planning.forecasts.curves import (
     Curve,
@@ -66,14 +66,16 @@ class ForecastPage:
         return prices_of(self.forecast.workspace)
 
     @cached_property
+    def changes(self) -> list[Timed]:
+        """The timed changes in order of time."""
+        if not (changes := self.forecast.options["changes"]):
+            return []
+        return timed_changes(self.forecast.input.document(), changes, self.record.begin, self.record.end)[0]
+
+    @property
     def timeline(self) -> Timeline | None:
-        """The timed changes; None without any."""
-        if not self.forecast.options["changes"]:
-            return None
-        document = self.forecast.input.document()
-        record, changes = self.record, self.forecast.options["changes"]
-        timed, _ = timed_changes(document, changes, record.begin, record.end)
-        return timeline(timed, record.end)
+        """The timed changes on an axis; None without any."""
+        return timeline(self.changes, self.record.end) if self.changes else None
 
     @cached_property
     def costs(self) -> Costs | None:
@@ -207,7 +209,7 @@ class ForecastPage:
             for curve in room_curves(self.record, name, begin, end)
             if curve.figure == "fragmented_part"
         }
-        return {
+        figures = {
             "queues": charts.queues_figure(self.curves, self.resource, shown),
             "stacked": charts.stacked_figure(
                 stack_curves(self.record, self.resource, begin, end, self.queues),
@@ -225,6 +227,10 @@ class ForecastPage:
             "evictions": charts.evictions_figure(self.evictions, begin, end),
             "gantt": job_charts.gantt_figure(self.record, begin, end, self.queues),
         }
+        lines = charts.lines_at([change.at for change in self.changes if begin <= change.at <= end])
+        for figure in figures.values():
+            figure["layout"]["shapes"] = lines
+        return figures
 
     @property
     def figures(self) -> dict[str, Any]:

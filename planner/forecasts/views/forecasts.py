@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from planner.accounts.models import Role
 from planner.clusters.services.deletion import thing_delete
 from planner.errors import Invalid
+from planner.forecasts.forms.changes import in_form
 from planner.forecasts.forms.forecasts import ForecastForm, TargetsForm
 from planner.forecasts.models import Forecast
 from planner.forecasts.selectors.forecasts import get_forecast, scenario_forecasts, scenario_leaves
@@ -49,7 +50,7 @@ def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
         options = {**form.options(), "changes": timed.changes}
         forecast = forecast_create(scenario=scenario, trace=trace, options=options, user=caller(request))
     except Invalid as error:
-        problems = [*form.problems, *error.problems]
+        problems = [*form.problems, *map(in_form, error.problems)]
         form.refuse(error.problems)
         return _begin_page(request, scenario, form=form, problems=problems, status=INVALID)
     return redirect("planner:forecast", forecast.pk)

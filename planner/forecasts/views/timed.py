@@ -9,7 +9,7 @@ from typing import Any
 from django.http import QueryDict
 
 from planner.clusters.selectors.contents import content_of
-from planner.forecasts.forms.changes import ChangeForm, changes_typed
+from planner.forecasts.forms.changes import ChangeForm, changes_typed, in_form
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import document_of_scenario
 from planning.forecasts.changes import timed_changes
@@ -51,6 +51,11 @@ class TypedChanges:
         return [*self.unread, *self._timed[1]]
 
     @property
+    def listed_problems(self) -> list[Problem]:
+        """Return all problems with their place in words."""
+        return [in_form(problem) for problem in self.problems]
+
+    @property
     def timeline(self) -> Timeline:
         """Return the valid changes on a time axis."""
         return self._timed[0]
@@ -87,12 +92,13 @@ class TypedChanges:
         )
         if "horizon_seconds" not in self.typed or duration(self.typed["horizon_seconds"]):
             found += late_problems(timed, self._horizon)
+        shown = [replace(one, place=places[one.place]) for one in timed if one.at <= self._horizon]
         problems = [_at(one, places[place_of(one)]) for one in found]
         for place in sorted(broken):
             # Of a change that cannot be read as a whole, its time and its queue can be checked.
             _, found = timed_changes(self._document, [self.changes[place]], self.begin, self._horizon)
             problems += [_at(one, place) for one in found if (one.path or "").endswith((".at", ".queue"))]
-        return timeline(timed, self._horizon), problems
+        return timeline(shown, self._horizon), problems
 
 
 def _at(problem: Problem, place: int) -> Problem:

@@ -54,12 +54,18 @@ def test_timed_changes_are_frozen_with_the_forecast_and_shown_on_its_axis(
         {"at": "30m", "nodes": ["n1"], "how": "lose"},
     ]
     content = browser.get(f"/forecasts/{forecast_done(forecast).pk}/").content.decode()
-    says = re.findall(r"<li>\s*<span class=\"nowrap\">([^<]+)</span>: (.*?)\s*</li>", content)
+    says = re.findall(r"<li value=\"(\d)\">\s*<span class=\"nowrap\">([^<]+)</span>: (.*?)\s*</li>", content)
     assert says == [
-        ("Thu 01 Jan 2026 00:30:00 UTC", "1 node is lost: n1."),
-        ("Thu 01 Jan 2026 18:00:00 UTC", "Queue waits gets capability cpu=8, weight 5."),
+        ("1", "Thu 01 Jan 2026 18:00:00 UTC", "Queue waits gets capability cpu=8, weight 5."),
+        ("2", "Thu 01 Jan 2026 00:30:00 UTC", "1 node is lost: n1."),
     ]
-    assert [float(x) for x in re.findall(r'cx="([\d.]+)"', content)] == pytest.approx([20.8, 750.0], abs=0.1)
+    marks = re.findall(r'cx="([\d.]+)".*?<text class="timeline__number"[^>]*>(\d)<', content, re.DOTALL)
+    assert [(float(x), number) for x, number in marks] == [
+        (pytest.approx(20.8, abs=0.1), "2"),
+        (750.0, "1"),
+    ]
+    figures = browser.get(f"/forecasts/{forecast.pk}/figures/?begin=0&end=3600").json()["figures"]
+    assert [[line["x0"] for line in one["layout"]["shapes"]] for one in figures.values()] == [[0.5]] * 7
 
 
 def test_a_change_repeats_at_the_interval_of_its_row(browser: Client, scenario: Scenario) -> None:
@@ -93,6 +99,9 @@ def test_every_invalid_change_and_option_is_reported_with_its_row(
     ):  # fmt: skip
         assert shown in content, shown
     assert 'value="nowhere"' in content
+    for place in ("change 1, At", "change 2, Target", "change 3, Target", "change 4, At"):
+        assert f'<code class="soft">{place}</code>' in content
+    assert "<circle" not in content
     rows = answer.context["timed"].rows
     errors = [{name: len(found) for name, found in row.errors.items()} for row in rows]
     assert errors == [{"at": 1}, {"subject": 1}, {"subject": 1}, {"at": 1}, {}, {}]
@@ -104,6 +113,11 @@ def test_every_invalid_change_and_option_is_reported_with_its_row(
     assert [row["value"].value() for row in rows[:2]] == ["five", "some"]
     assert "&#x27;five&#x27; is not field=value" in unread.content.decode()
     assert "&#x27;some&#x27; is not a number of nodes" in unread.content.decode()
+    idle = browser.post(
+        page_of(scenario), form_data(("1h", "close", "waits", "x=1"), ("2h", "nodes-lose", "n1", "3"))
+    )
+    assert [row.errors.keys() for row in idle.context["timed"].rows[:2]] == [{"value"}, {"value"}]
+    assert "&#x27;x=1&#x27; has no effect where queue is closed: leave it empty" in idle.content.decode()
     assert not Forecast.objects.exists()
 
 
