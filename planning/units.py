@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from scheduler_core.units import Scale, amount_text, amount_texts, named, scale_of, tiny, written
 from traces.text import exact
 
-__all__ = ["Scale", "amount_text", "amount_texts", "exact", "scale_of", "written"]
+__all__ = ["Scale", "amount_text", "amount_texts", "exact", "named", "scale_of", "written"]
 
 _SIZES = ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k"))
 _WHOLE_BELOW = 10_000

@@ -1,10 +1,12 @@
 """The texts of an experiment's charts, with escaped markup."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
+from planner.experiments.columns import Column
 from planner.experiments.selectors.cells import CellRow
+from planning.units import written
 
 LETTERS = 18
 """How many letters of a name fit on a line below its axis."""
@@ -26,18 +28,29 @@ def lines_of(name: str) -> str:
     return "<br>".join(escaped(line.replace(". ", ".")) for line in lines)
 
 
-def hover_text(row: CellRow) -> str:
+def hover_text(row: CellRow, columns: Sequence[Column]) -> str:
     """Return settings and figures of a cell as lines, for its tooltip."""
-    parts: list[tuple[str, Any]] = [*row.settings.items(), ("price", f"{row.price:g}")]
-    figures: Mapping[str, float | None] = row.figures
-    parts += [(name, _figure_text(value, row.intervals.get(name))) for name, value in figures.items()]
+    parts: list[tuple[str, Any]] = [*row.settings.items(), ("price", brief(row.price))]
+    parts += [(column.heading, _figure_text(column, row)) for column in columns]
     return "<br>".join(f"{escaped(name)}: {escaped(level(value))}" for name, value in parts)
 
 
-def _figure_text(value: float | None, interval: Mapping[str, float | None] | None) -> str:
+def _figure_text(column: Column, row: CellRow) -> str:
+    value, interval = column.number(row), column.interval(row)
     if value is None:
         return "unlimited"
-    return f"{value:,g}" + (f" ({interval['low']:,.5g} to {interval['high']:,.5g})" if interval else "")
+    return written(value) + (f" ({written(interval[0])} to {written(interval[1])})" if interval else "")
+
+
+def brief(value: float) -> str:
+    """Return a number with four digits, or all before the decimal point.
+
+    >>> brief(15331.4), brief(118.5592), brief(0.25), brief(0)
+    ('15,331', '118.6', '0.25', '0')
+    """
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) >= 0.1 else written(value)
 
 
 def escaped(text: str) -> str:

@@ -1,69 +1,19 @@
 """The charts of an experiment, as data for Plotly; functions of the rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from planner.experiments.chart_texts import escaped, hover_text, level, lines_of
+from planner.experiments.chart_texts import brief, escaped, hover_text, level, lines_of
+from planner.experiments.columns import Column
 from planner.experiments.selectors.cells import CellRow
 from planning.amounts import read_amounts
-from planning.experiments.figures import WAITS
-from planning.experiments.figures import Figure as Measured
 from planning.experiments.space import Axis, Space
-from planning.units import resource_label, scale_of
 
 Figure = dict[str, Any]
 
 LINES = 200
 """The most cells in the parallel coordinates: those of the front first."""
-_COUNTED = {"evictions": "pods", "waiting_pods": "pods", "waiting_jobs": "jobs", "lost_hours": "pod-hours"}
-_TIMES = ((3 * 3600.0, 3600.0, "h"), (180.0, 60.0, "min"), (0.0, 1.0, "s"))
-"""The smallest wait for each unit, the unit's seconds, and its name."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A figure as a column of the page: its heading with the unit, and the size of this unit."""
-
-    name: str
-    heading: str
-    size: float
-
-    def number(self, row: CellRow) -> float | None:
-        """Return the figure of a cell in this unit; None if unlimited or without an outcome."""
-        value = row.figures.get(self.name)
-        return None if value is None else round(value / self.size, 6)
-
-    def interval(self, row: CellRow) -> tuple[float, float] | None:
-        """Return the 95 % interval of the figure in this unit; None without seeds."""
-        ends = row.intervals.get(self.name) or {}
-        low, high = ends.get("low"), ends.get("high")
-        return None if low is None or high is None else (low / self.size, high / self.size)
-
-
-def column_of(figure: Measured, rows: Sequence[CellRow], currency: str = "USD") -> Column:
-    """Return the column of a figure."""
-    name = str(figure)
-    words = str(replace(figure, resource=resource_label(figure.resource))).replace("_", " ")
-    if figure.kind in WAITS:
-        longest = max((row.figures.get(name) or 0.0 for row in rows), default=0.0)
-        size, unit = next((size, unit) for least, size, unit in _TIMES if longest >= least)
-        return Column(name, f"{words} ({unit})", size)
-    if figure.kind == "cost":
-        return Column(name, f"{words} ({currency})", 1)
-    if figure.kind == "lost_hours":
-        words = words.replace("lost hours", "lost run time")
-    if figure.kind in _COUNTED:
-        unit = _COUNTED[figure.kind]
-        return Column(name, words if figure.kind.endswith(unit) else f"{words} ({unit})", 1)
-    if figure.kind in ("share", "utilisation"):
-        return Column(name, f"{words} (%)", 0.01)
-    if figure.kind == "fairness":
-        return Column(name, f"{words} (Jain's index, 0 to 1)", 1)
-    largest = max((row.figures.get(name) or 0.0 for row in rows), default=0.0)
-    scale = scale_of(figure.resource, largest)
-    return Column(name, f"{words} ({scale.many})", scale.size)
 
 
 def is_numeric(axis: Axis) -> bool:
@@ -72,7 +22,9 @@ def is_numeric(axis: Axis) -> bool:
     return all(value is None or level(value).lstrip("-.")[:1].isdigit() for value in values)
 
 
-def heat_figure(space: Space, rows: Sequence[CellRow], column: Column) -> Figure | None:
+def heat_figure(
+    space: Space, rows: Sequence[CellRow], column: Column, columns: Sequence[Column]
+) -> Figure | None:
     """Return a figure over two settings as a heat map; None unless exactly two settings vary."""
     moving = [axis for axis in space.axes if len(axis.levels) > 1]
     if len(moving) != 2:
@@ -93,8 +45,8 @@ def heat_figure(space: Space, rows: Sequence[CellRow], column: Column) -> Figure
         "meta": "heat",
         "x": [x for x, _, _ in cells],
         "y": [y for _, y, _ in cells],
-        "text": ["∞" if value is None else f"{value:,.4g}" for value in values],
-        "customdata": [hover_text(row) for _, _, row in cells],
+        "text": ["∞" if value is None else brief(value) for value in values],
+        "customdata": [hover_text(row, columns) for _, _, row in cells],
         "hovertemplate": "%{customdata}<extra></extra>",
         "marker": {"symbol": "square", "size": 30, "color": values, "opacity": 0.55},
         "cliponaxis": False,
@@ -131,7 +83,7 @@ def _sorted(axis: Any) -> list[int]:
     return places
 
 
-def pareto_figure(rows: Sequence[CellRow], column: Column) -> Figure:
+def pareto_figure(rows: Sequence[CellRow], column: Column, columns: Sequence[Column]) -> Figure:
     """Return price against a figure, with the Pareto front as a trace of its own."""
     shown = [row for row in rows if row.figures]
     ends = [end for row in shown for end in (column.number(row), *(column.interval(row) or ()))]
@@ -144,7 +96,7 @@ def pareto_figure(rows: Sequence[CellRow], column: Column) -> Figure:
                 "meta": meta,
                 "x": [row.price for row in listed],
                 "y": [column.number(row) for row in listed],
-                "customdata": [hover_text(row) for row in listed],
+                "customdata": [hover_text(row, columns) for row in listed],
                 "hovertemplate": "%{customdata}<extra></extra>",
                 "marker": {"size": size, "symbol": symbol},
                 "cliponaxis": False,
@@ -200,9 +152,7 @@ def parallel_figure(space: Space, rows: Sequence[CellRow], columns: Sequence[Col
     tables += [[column.number(row) for row in shown] for column in columns]
     heights = [_heights(values) for values in tables]
     texts = [[level(row.settings[axis.name]) for row in shown] for axis in axes]
-    texts += [
-        ["" if value is None else f"{value:,.4g}" for value in values] for values in tables[len(axes) :]
-    ]
+    texts += [["" if value is None else brief(value) for value in values] for values in tables[len(axes) :]]
     return {
         "data": [
             {
@@ -214,7 +164,7 @@ def parallel_figure(space: Space, rows: Sequence[CellRow], columns: Sequence[Col
                 "line": {"width": 2.5 if row.front else 1},
                 "marker": {"size": 5},
                 "opacity": 1 if row.front else 0.45,
-                "text": hover_text(row),
+                "text": hover_text(row, columns),
                 "hovertemplate": "%{text}<extra></extra>",
                 "showlegend": False,
                 "connectgaps": True,

@@ -8,6 +8,7 @@ from django.http import QueryDict
 
 from planner.experiments import charts
 from planner.experiments.chart_texts import level
+from planner.experiments.columns import Column, column_of
 from planner.experiments.models import Experiment
 from planner.experiments.selectors.cells import CellRow, Cells
 from planner.experiments.selectors.experiments import Progress
@@ -40,13 +41,13 @@ class ExperimentPage:
         return self.cells.rows
 
     @cached_property
-    def columns(self) -> list[charts.Column]:
+    def columns(self) -> list[Column]:
         """The figures, each with its unit."""
         currency = (self.experiment.written.get("forecast") or {}).get("prices", {}).get("currency", "USD")
-        return [charts.column_of(figure, self.rows, currency) for figure in self.cells.figures]
+        return [column_of(figure, self.rows, currency) for figure in self.cells.figures]
 
     @property
-    def column(self) -> charts.Column:
+    def column(self) -> Column:
         """The charted figure: the requested one, otherwise the first."""
         wanted = self.params.get("figure", "")
         return next((column for column in self.columns if column.name == wanted), self.columns[0])
@@ -117,7 +118,7 @@ class ExperimentPage:
             return "Combination that comes closest"
         return "Proposed change" if kept is None or kept["holds"] else "Change that does not hold"
 
-    def _unseen(self, kept: Mapping[str, Any]) -> list[tuple[charts.Column, Any, Any]]:
+    def _unseen(self, kept: Mapping[str, Any]) -> list[tuple[Column, Any, Any]]:
         """Return each figure of a proposal under unseen workloads, with its interval."""
         row = CellRow(0, {}, 0.0, kept["figures"], False, "", "", kept["intervals"])
         return [(column, column.number(row), column.interval(row)) for column in self.columns if row.figures]
@@ -141,9 +142,9 @@ class ExperimentPage:
     @cached_property
     def figures(self) -> dict[str, Any]:
         """The figures, by their place on the page."""
-        heat = charts.heat_figure(self.cells.space, self.rows, self.column)
+        heat = charts.heat_figure(self.cells.space, self.rows, self.column, self.columns)
         return {
             **({} if heat is None else {"heat": heat}),
-            "pareto": charts.pareto_figure(self.rows, self.column),
+            "pareto": charts.pareto_figure(self.rows, self.column, self.columns),
             "parallel": charts.parallel_figure(self.cells.space, self.rows, self.columns),
         }

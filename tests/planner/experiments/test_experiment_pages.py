@@ -253,6 +253,9 @@ def test_the_figures_show_the_values_of_the_api(browser: Client) -> None:
         (x, y) for trace in drawn["pareto"]["data"] for x, y in zip(trace["x"], trace["y"], strict=True)
     }
     assert points == {(cell["price"], cell["figures"][name] / 1000) for cell in cells}
+    shown = {tip for trace in drawn["pareto"]["data"] for tip in trace["customdata"]}
+    cores = {str(int(cell["figures"][name] / 1000)) for cell in cells}
+    assert {re.search(r"allocated CPU of waits \(cores\): (\d+)", tip)[1] for tip in shown} == cores
     *lines, least, most = drawn["parallel"]["data"]
     assert len(lines) == len(cells)
     column = least["x"].index("waits.weight")
