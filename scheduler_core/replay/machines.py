@@ -44,6 +44,11 @@ class Machines:
         """Return the stored state of nodes, as plain data."""
         return {"lost": list(self._lost), "pulled": dict(sorted(self._pulled.items()))}
 
+    @property
+    def any_is_lost(self) -> bool:
+        """Return whether a node of the cluster no longer responds: pods that are bound there never start."""
+        return bool(self._lost)
+
     # bound pods
 
     def start_delay(self, key: str, node: str, time: float) -> float:

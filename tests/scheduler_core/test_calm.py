@@ -105,6 +105,25 @@ def test_calm_sessions_match_full_sessions_in_a_tree_without_queue_order(actions
     compare(document)
 
 
+def test_pod_bound_in_a_calm_to_a_lost_node_never_runs() -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=4, memory="8Gi")],
+        queues=[queue("a")],
+        conf=conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity"]),
+        replay={
+            "period_seconds": 1,
+            "horizon_seconds": 60,
+            "events": [
+                {"at": 5, "lose": {"nodes": ["n0"]}},
+                arrival("j0", "a", 0, 1),
+                arrival("j1", "a", 10, 1),
+            ],
+        },
+    )
+    compare(document)
+    assert opened(document).run()["jobs"]["default/j1"]["started"] is None
+
+
 def arrival(name: str, to: str, at: float, cpu: int) -> Object:
     """Return the event of a one-pod job that runs for 20 seconds."""
     group = podgroup_of(

@@ -110,7 +110,7 @@ class Calm:
         session = self.simulation.open_session()
         waiting = session.snapshot.index.waiting
         found = [job for key, job in session.moved.found.items() if key not in waiting]
-        if not is_simple(session) or closes(self.world.cluster.queues) or not all(map(self._runs, found)):
+        if not is_simple(session) or self._is_disturbed() or not all(map(self._runs, found)):
             return
         origin = session, session.snapshot, session.conf
         if not all(map(is_, origin, self._kinds_from)):
@@ -123,6 +123,10 @@ class Calm:
         self.session, self._sessions = session, 0
         self._moved: set[str] | None = None
         self._actions = CalmActions(session, self._kinds)
+
+    def _is_disturbed(self) -> bool:
+        """Return whether a queue is closing, or a node is lost, on which no bound pod runs."""
+        return closes(self.world.cluster.queues) or self.course.machines.any_is_lost
 
     def _runs(self, job: JobInfo) -> bool:
         """Return whether all pods of a job run, and no vcjob controls it."""
