@@ -1,11 +1,11 @@
-"""Validation of rows against the rules of their models."""
+"""Rules for writing rows: those of their models, and that they still exist."""
 
 from typing import TypeVar
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db.models import Field, JSONField, Model
 
-from planner.errors import Invalid
+from planner.errors import Gone, Invalid
 from planning.rows import Problem
 
 Row = TypeVar("Row", bound=Model)
@@ -32,6 +32,29 @@ def row_create(row: Row) -> Row:
     row_validate(row)
     row.save(force_insert=True)
     return row
+
+
+def row_lock(row: Row, **still: object) -> Row:
+    """Return the current row, locked until the transaction ends; raise Gone if it was deleted (1 query).
+
+    Also raises Gone if a field no longer has the value given in `still`.
+    """
+    present = type(row)._default_manager.select_for_update().filter(pk=row.pk, **still).first()
+    if present is None:
+        raise _gone(row)
+    return present
+
+
+def row_reread(row: Model) -> None:
+    """Reread the fields of a row; raise Gone if it was deleted (1 query)."""
+    try:
+        row.refresh_from_db()
+    except ObjectDoesNotExist:
+        raise _gone(row) from None
+
+
+def _gone(row: Model) -> Gone:
+    return Gone(f"The {row._meta.verbose_name} was deleted in the meantime. Nothing was saved.")
 
 
 def row_validate(row: Model) -> None:

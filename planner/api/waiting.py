@@ -6,6 +6,7 @@ from threading import BoundedSemaphore
 
 from rest_framework.request import Request
 
+from planner.rules import row_reread
 from planner.work.lifecycle import Kind
 
 LONGEST_SECONDS = 30
@@ -17,7 +18,10 @@ _WAIT = re.compile(r"(?:^|,)\s*wait\s*=\s*(\d{1,6})\s*(?:,|;|$)", re.ASCII | re.
 
 
 def wait_until_over(request: Request, work: Kind) -> dict[str, str]:
-    """Honour ``Prefer: wait=N`` for a run or an import; refresh it and return the response's headers."""
+    """Honour ``Prefer: wait=N`` for a run or an import; refresh it and return the response's headers.
+
+    Raises Gone if it is deleted while the call waits.
+    """
     preference = _WAIT.search(request.headers.get("Prefer", ""))
     if preference is None or work.is_over or not SEATS.acquire(blocking=False):
         return {}
@@ -26,7 +30,7 @@ def wait_until_over(request: Request, work: Kind) -> dict[str, str]:
         until = time.monotonic() + seconds
         while not work.is_over and time.monotonic() < until:
             time.sleep(STEP_SECONDS)
-            work.refresh_from_db()
+            row_reread(work)
     finally:
         SEATS.release()
     return {"Preference-Applied": f"wait={seconds}"}

@@ -13,6 +13,7 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError, connection
 
+from planner.errors import Gone, Invalid, QuotaExceeded, RoleTooLow
 from planner.work.kinds import steps
 from planner.work.lifecycle import (
     Claim,
@@ -27,6 +28,8 @@ from planner.work.subprocess_runner import ChildFailed, ChildKilled, ChildStoppe
 from planner.work.turns import work_claim_next
 
 logger = logging.getLogger(__name__)
+
+NOT_ALLOWED = "Whoever requested it may no longer edit this workspace."
 
 Answer = TypeVar("Answer")
 
@@ -60,15 +63,20 @@ def _execute(claim: Claim[Any], watch: Watch) -> None:
         killed = str(error)
         logger.warning("The child of the %s was killed.", kind)
         retry_on_db_error(lambda: work_killed(claim=claim, error=killed))
-    except ChildFailed as error:
+    except (ChildFailed, Gone, Invalid, QuotaExceeded) as error:
         reason = str(error)
         retry_on_db_error(lambda: work_fail(claim=claim, error=reason))
+    except RoleTooLow:
+        retry_on_db_error(lambda: work_fail(claim=claim, error=NOT_ALLOWED))
     except DatabaseError:
         connection.close()
         logger.warning(
             "The database is unavailable; a worker picks up the %s again when the lease has expired.", kind
         )
     except Exception:
+        if not retry_on_db_error(claim.mine().exists):
+            logger.info("The %s was deleted, or another worker has it.", kind)
+            return
         logger.exception("The %s failed unexpectedly.", kind)
         retry_on_db_error(
             lambda: work_fail(claim=claim, error=f"The {kind} failed unexpectedly; see the worker's log.")

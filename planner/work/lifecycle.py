@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
-from planner.rules import row_create
+from planner.rules import row_create, row_reread
 from planner.work.broker import notify_workers
 from planner.work.models import Tally, Work
 from planner.work.tallies import tally
@@ -155,13 +155,16 @@ _BACK_IN_QUEUE: Mapping[str, Any] = {
 
 
 def work_cancel(*, work: Kind, user: User | None = None) -> Kind:
-    """Cancel queued work immediately, request running work to stop; return the current row."""
+    """Cancel queued work immediately, request running work to stop; return the current row.
+
+    Raises RoleTooLow and Gone.
+    """
     role_require(user=user, workspace=work.workspace)
     rows = type(work)._default_manager.filter(pk=work.pk)
     waiting = rows.filter(state=State.QUEUED)
     if not waiting.update(state=State.CANCELLED, cancel_requested=True, finished=timezone.now()):
         rows.filter(state=State.RUNNING).update(cancel_requested=True)
-    work.refresh_from_db()
+    row_reread(work)
     return work
 
 

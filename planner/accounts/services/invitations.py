@@ -23,7 +23,7 @@ from planner.accounts.services.members import (
     role_require,
 )
 from planner.errors import Invalid
-from planner.rules import row_create
+from planner.rules import row_create, row_lock
 from planning.rows import Problem
 
 OPEN_DAYS = 7
@@ -50,16 +50,18 @@ def invitation_offer(*, workspace: Workspace, username: str, role: Role, user: U
 
 @transaction.atomic
 def invitation_revoke(*, invitation: Invitation, user: User) -> None:
-    """Revoke an open invitation."""
+    """Revoke an open invitation; raise Gone if it was accepted or revoked in the meantime."""
     role_require(user=user, workspace=invitation.workspace, needed=Role.ADMIN)
+    row_lock(invitation, accepted_by=None)
     invitation_note(invitation=invitation, user=user, action="removed")
     invitation.delete()
 
 
 @transaction.atomic
 def invitation_decline(*, invitation: Invitation, user: User) -> None:
-    """Decline an invitation that names the account."""
+    """Decline an invitation that names the account; raise Gone if it was revoked in the meantime."""
     full_access_require(user=user)
+    row_lock(invitation, accepted_by=None)
     invitation_note(invitation=invitation, user=user, action="declined")
     invitation.delete()
 

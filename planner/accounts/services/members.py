@@ -10,6 +10,7 @@ from planner.accounts.models import Event, Invitation, Membership, Role, User, W
 from planner.accounts.selectors.workspaces import editable, memberships, role_held
 from planner.accounts.services.events import EventFacts, event_note, invitation_note
 from planner.errors import Invalid, RoleTooLow
+from planner.rules import row_lock
 from planning.rows import Problem
 
 
@@ -83,10 +84,12 @@ def member_set(*, workspace: Workspace, username: str, role: Role) -> Membership
 @transaction.atomic
 def member_change(*, membership: Membership, role: Role, user: User | None = None) -> Membership:
     """Change the role of a member; one admin must remain. The invitations of a former admin are revoked."""
-    workspace, username, before = membership.workspace, membership.user.get_username(), membership.role
+    workspace, username = membership.workspace, membership.user.get_username()
     role_require(user=user, workspace=workspace, needed=Role.ADMIN)
     if role != Role.ADMIN:
         _keep_an_admin(workspace, username)
+    before = row_lock(membership).role
+    if role != Role.ADMIN:
         invitations_revoke(invitations=_made_by(membership), user=user)
     if before != role:
         membership.role = role
@@ -113,14 +116,15 @@ def member_remove(*, membership: Membership, user: User | None = None) -> None:
     else:
         role_require(user=user, workspace=workspace, needed=Role.ADMIN)
     _keep_an_admin(workspace, username)
+    row_lock(membership)
     invitations_revoke(invitations=_made_by(membership), user=user)
     _note(workspace, user, "removed", username, before=membership.role)
     membership.delete()
 
 
 def _keep_an_admin(workspace: Workspace, username: str) -> None:
-    """Raise Invalid if `username` is the only admin."""
-    Workspace.objects.select_for_update().get(pk=workspace.pk)
+    """Lock the workspace and raise Invalid if `username` is its only admin."""
+    row_lock(workspace)
     admins = list(workspace.memberships.filter(role=Role.ADMIN).values_list("user__username", flat=True))
     if admins == [username]:
         message, fix = "A workspace needs at least one admin.", "Make another member admin first."
@@ -129,7 +133,8 @@ def _keep_an_admin(workspace: Workspace, username: str) -> None:
 
 def invitations_revoke(*, invitations: QuerySet[Invitation], user: User | None) -> None:
     """Revoke those of these invitations that are not accepted."""
-    for invitation in invitations.filter(accepted_by=None).select_related("workspace"):
+    opened = invitations.filter(accepted_by=None).select_related("workspace")
+    for invitation in opened.select_for_update(of=("self",)):
         invitation_note(invitation=invitation, user=user, action="removed")
         invitation.delete()
 

@@ -22,6 +22,7 @@ from planner.clusters.selectors.usage import (
     sole_admin_of,
 )
 from planner.errors import Invalid
+from planner.rules import row_lock
 from planner.runs.models import Outcome
 from planner.work.models import Work
 from planning.rows import Problem
@@ -32,7 +33,7 @@ def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
     """Delete a run, forecast, scenario, snapshot, cluster or workspace; return how many rows depended on it.
 
     Running work notices at its next heartbeat that its row is gone, and stops. The workers' sweep deletes
-    documents that nothing refers to.
+    documents that nothing refers to. Raises RoleTooLow and Gone.
     """
     is_workspace = isinstance(thing, Workspace)
     workspace = thing if isinstance(thing, Workspace) else thing.workspace
@@ -59,8 +60,9 @@ def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
 
 def _lock(thing: Deletable) -> None:
     """Let what would refer to an object or to what is deleted with it wait, and find it deleted."""
-    for rows in (scenarios_of(thing), snapshots_of(thing), type(thing)._default_manager.filter(pk=thing.pk)):
+    for rows in (scenarios_of(thing), snapshots_of(thing)):
         list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
+    row_lock(thing)
 
 
 def account_delete(*, user: User, confirmation: str, address: str) -> None:

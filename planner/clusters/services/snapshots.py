@@ -17,7 +17,7 @@ from planner.clusters.models import Blob, Cluster, ImportPreview, Snapshot
 from planner.clusters.selectors.usage import quota_require, unreferenced_blobs
 from planner.clusters.services.imports import ClusterRead, packed
 from planner.errors import Invalid
-from planner.rules import row_create, row_validate
+from planner.rules import row_create, row_lock, row_validate
 from planning.documents import encoded, items
 from planning.importing import Imported
 from planning.rows import Problem
@@ -65,8 +65,9 @@ def preview_of(*, user: User, preview_id: str) -> ImportPreview | None:
 
 @transaction.atomic
 def preview_save(*, preview: ImportPreview, user: User) -> Snapshot:
-    """Store a preview as a snapshot."""
+    """Store a preview as a snapshot, once; raise Gone if it was saved or removed in the meantime."""
     role_require(user=user, workspace=preview.workspace)
+    row_lock(preview)
     # The snapshot takes the space of its preview.
     preview.delete()
     quota_require(workspace=preview.workspace)

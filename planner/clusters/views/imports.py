@@ -24,7 +24,7 @@ from planner.clusters.services.imports import (
     packed_files,
 )
 from planner.clusters.services.snapshots import preview_of, preview_save, preview_store
-from planner.errors import Invalid
+from planner.errors import Gone, Invalid
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import scenarios
@@ -40,6 +40,10 @@ ID = "import-%s"
 IN_A_REQUEST_BYTES = 2_000_000
 """How much text is read during the request, about a second; a worker reads more."""
 PARTS = {"import": "clusters/_import.html"}
+SPENT = (
+    "This preview was saved already, or it is older than an hour."
+    " Look for its scenario, or preview the files again."
+)
 BEGUN = "Imported. The scenario starts as an exact copy of the cluster; change a queue and run it."
 
 
@@ -114,12 +118,20 @@ def save(request: HttpRequest) -> HttpResponse:
     """Store a previewed cluster as a snapshot and open its first scenario, or a run of it."""
     preview = preview_of(user=caller(request), preview_id=request.POST.get("draft", ""))
     if preview is None:
-        messages.warning(request, "This preview is older than an hour. Preview the files again, then save.")
-        return redirect("planner:import")
-    with transaction.atomic():  # without its scenario, no snapshot is kept, and the preview remains
-        snapshot = preview_save(preview=preview, user=caller(request))
-        scenario = scenario_create(snapshot=snapshot, name=snapshot.name, owner=caller(request))
+        return _spent(request)
+    try:
+        with transaction.atomic():  # without its scenario, no snapshot is kept, and the preview remains
+            snapshot = preview_save(preview=preview, user=caller(request))
+            scenario = scenario_create(snapshot=snapshot, name=snapshot.name, owner=caller(request))
+    except Gone:
+        return _spent(request)
     return _begun(request, scenario)
+
+
+def _spent(request: HttpRequest) -> HttpResponse:
+    """Return to the form, as a preview cannot be saved, or not again."""
+    messages.warning(request, SPENT)
+    return redirect("planner:import")
 
 
 def _begun(request: HttpRequest, scenario: Scenario) -> HttpResponse:

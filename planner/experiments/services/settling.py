@@ -11,6 +11,7 @@ from planner.accounts.services.members import role_require
 from planner.experiments.models import Experiment, ExperimentGroup
 from planner.experiments.selectors.cells import Cells, verdict_written
 from planner.experiments.selectors.experiments import VERIFYING
+from planner.rules import row_lock
 from planning.experiments.definition import SEARCH
 from planning.experiments.outcomes import decided
 from planning.experiments.search import Found, at_the_end
@@ -77,7 +78,7 @@ def _verification(cells: Cells) -> Any:
 def experiment_cancel(*, experiment: Experiment, user: User | None = None) -> Experiment:
     """Stop an experiment and keep the measured cells; leave a finished one unchanged. Return its row."""
     role_require(user=user, workspace=experiment.workspace)
-    locked = Experiment.objects.select_for_update().get(pk=experiment.pk)
+    locked = row_lock(experiment)
     if not locked.is_over:
         groups_stop(locked)
         locked.state, locked.finished = Experiment.State.CANCELLED, timezone.now()

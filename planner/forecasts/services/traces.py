@@ -135,7 +135,7 @@ def trace_preview(trace: WorkloadTrace) -> Preview:
     if trace.preview is None:
         read = trace_of_stored(source=trace.source, format_name=trace.format)
         trace.preview = read.facts.preview
-        trace.save(update_fields=["preview"])
+        WorkloadTrace.objects.filter(pk=trace.pk).update(preview=trace.preview)
     return preview_from(trace.preview)
 
 

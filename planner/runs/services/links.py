@@ -12,7 +12,7 @@ from django.utils import timezone
 from planner.accounts.models import Event, User
 from planner.accounts.services.events import NOTED_AGAIN, event_log, event_note
 from planner.accounts.services.members import role_require
-from planner.rules import row_create
+from planner.rules import row_create, row_lock
 from planner.runs.models import PublicLink, Run
 
 LONGEST_DAYS = 365
@@ -41,6 +41,7 @@ def link_create(*, run: Run, user: User, label: str = "", days: int = DEFAULT_DA
 def link_revoke(*, link: PublicLink, user: User) -> None:
     """Revoke a link immediately."""
     role_require(user=user, workspace=link.run.workspace)
+    row_lock(link)
     _note(link, user, "removed")
     link.delete()
 

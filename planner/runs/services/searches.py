@@ -8,7 +8,8 @@ from django.db import transaction
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
-from planner.errors import Gone, Invalid
+from planner.errors import Invalid
+from planner.rules import row_lock
 from planner.runs.models import Run
 from planner.runs.selectors.searches import fitting_of, search_of
 from planner.scenarios.models import Scenario
@@ -31,8 +32,7 @@ def question_create(*, run: Run, find: Callable[[], Run | None], user: User | No
     fields of `Run` that say what is searched.
     """
     locked_scenario(run.scenario)
-    if not Run.objects.select_for_update().filter(pk=run.pk).exists():
-        raise Gone("The run was deleted in the meantime. Nothing was saved.")
+    row_lock(run)
     present = find()
     if present is not None and present.state not in (State.FAILED, State.CANCELLED):
         return present

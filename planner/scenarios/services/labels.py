@@ -9,6 +9,7 @@ from planner.accounts.models import Event, User
 from planner.accounts.services.events import event_note
 from planner.accounts.services.members import role_require
 from planner.errors import Invalid
+from planner.rules import row_lock
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import locked_scenario
@@ -36,6 +37,8 @@ def label(*, thing: Labelled, user: User | None, **labels: Unpack[Labels]) -> La
     """
     role_require(user=user, workspace=thing.workspace)
     locked_scenario(thing if isinstance(thing, Scenario) else thing.scenario)
+    if isinstance(thing, Run):
+        row_lock(thing)
     if problems := label_problems(labels, name_required=isinstance(thing, Scenario)):
         raise Invalid(problems)
     kept: dict[str, Any] = {**labels}

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from planner.accounts.models import Role, User
 from planner.clusters.models import Snapshot
-from planner.errors import Gone, Invalid, RoleTooLow, StaleRevision
+from planner.errors import Invalid, StaleRevision
 from planner.scenarios.models import Rebase, Scenario
 from planner.scenarios.services.branches import rebase_prepare, rebase_store
 from planner.scenarios.services.revisions import revision_lock
@@ -18,7 +18,6 @@ from planning.rebase.conflicts import Choices
 from planning.rows import Problem
 
 CHANGED = "The scenario was changed in the meantime. Preview the rebase again."
-NOT_ALLOWED = "Whoever requested it may no longer edit this workspace."
 
 
 @transaction.atomic
@@ -75,11 +74,6 @@ def rebase_make(claim: Claim[Rebase], watch: Watch) -> None:
         retry_on_db_error(lambda: _refuse(claim, reason, undecided))
     except StaleRevision:
         retry_on_db_error(lambda: _refuse(claim, CHANGED))
-    except Gone as error:
-        gone = str(error)
-        retry_on_db_error(lambda: _refuse(claim, gone))
-    except RoleTooLow:
-        retry_on_db_error(lambda: _refuse(claim, NOT_ALLOWED))
 
 
 @transaction.atomic
