@@ -16,7 +16,7 @@ from planner.runs.api.serializers import evictions, explained, searches
 from planner.runs.models import JobOutcome, Run
 from planner.runs.selectors.explain import derivation, flow, job_story, loops, victim_story
 from planner.runs.selectors.moments import moments_of
-from planner.runs.selectors.runs import job_outcome, queue_outcomes
+from planner.runs.selectors.runs import job_outcome
 from planner.runs.selectors.searches import search_of
 from planner.runs.selectors.steps import decisions
 from planner.runs.selectors.stories import (
@@ -46,7 +46,7 @@ class ExplainQueue(WorkspaceView):
         """Return why a queue deserves this amount, what it lost, and what other queues lost to it."""
         run = self.run()
         story = {
-            "figures": get_object_or_404(queue_outcomes(run), queue=name),
+            "figures": get_object_or_404(run.queue_outcomes, queue=name),
             "deserved": derivation(run, name),
             "taken": [row for row in flow(run) if row.giver == name],
             "given": [row for row in flow(run) if row.taker == name],
@@ -115,7 +115,7 @@ class ExplainVictim(WorkspaceView):
     def get(self, request: Request, run_id: UUID, order: int) -> Response:
         """Return why a pod was selected: for which pod, by which votes, and which candidates were spared."""
         run = self.run()
-        victim = get_object_or_404(run.victims.all(), order=order)
+        victim = get_object_or_404(run.victims, order=order)
         return Response(evictions.VictimStorySerializer(_kept(victim_story(run, victim))).data)
 
 

@@ -25,7 +25,7 @@ from planner.runs.api.filters import RunFilter
 from planner.runs.api.serializers import runs as serializers
 from planner.runs.models import JobOutcome, QueueOutcome, Run, Trace, Victim
 from planner.runs.selectors import filters
-from planner.runs.selectors.runs import job_outcomes, queue_outcomes, runs, victims
+from planner.runs.selectors.runs import runs
 from planner.runs.selectors.steps import Steps, decisions
 from planner.runs.services.runs import RunPlan, run_plan, run_queue
 from planner.scenarios.services.labels import label
@@ -166,7 +166,7 @@ class RunQueues(TableList):
 
     def get_queryset(self) -> QuerySet[QueueOutcome]:
         """Return the run's queues."""
-        return queue_outcomes(self.run())
+        return self.run().queue_outcomes
 
 
 @extend_schema_view(get=extend_schema(responses=listed(serializers.JobOutcomeSerializer)))
@@ -179,7 +179,7 @@ class RunJobs(TableList):
 
     def get_queryset(self) -> QuerySet[JobOutcome]:
         """Return the run's jobs."""
-        return job_outcomes(self.run())
+        return self.run().job_outcomes
 
 
 @extend_schema_view(get=extend_schema(responses=listed(serializers.VictimSerializer)))
@@ -192,7 +192,7 @@ class RunVictims(TableList):
 
     def get_queryset(self) -> QuerySet[Victim]:
         """Return the run's victims."""
-        return victims(self.run())
+        return self.run().victims
 
 
 @extend_schema_view(get=extend_schema(responses=listed(serializers.DecisionSerializer)))

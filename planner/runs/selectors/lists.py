@@ -11,7 +11,6 @@ from django_filters import FilterSet
 from planner.runs.models import JobOutcome, Run, Victim
 from planner.runs.models.outcome import DecisionState
 from planner.runs.selectors.filters import DecisionFilter, JobOutcomeFilter, VictimFilter
-from planner.runs.selectors.runs import job_outcomes, victims
 from planner.runs.selectors.steps import Steps, decisions
 
 JOB_GROUPS = ("gate", "queue", "resource", "phase")
@@ -96,7 +95,7 @@ class RunList:
 
 
 LISTS: Mapping[str, RunList] = {
-    "jobs": RunList(job_outcomes, JobOutcomeFilter, JOB_GROUPS, job_groups),
-    "victims": RunList(victims, VictimFilter, VICTIM_GROUPS, victim_groups),
+    "jobs": RunList(lambda run: run.job_outcomes, JobOutcomeFilter, JOB_GROUPS, job_groups),
+    "victims": RunList(lambda run: run.victims, VictimFilter, VICTIM_GROUPS, victim_groups),
     "decisions": RunList(decisions, DecisionFilter, DECISION_GROUPS, decision_groups),
 }

@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet
 
 from planner.accounts.models import User
 from planner.accounts.selectors.workspaces import visible
-from planner.runs.models import JobOutcome, PublicLink, QueueOutcome, Run, Victim
+from planner.runs.models import JobOutcome, PublicLink, Run
 from planner.runs.models.outcome import WAITS
 from planner.runs.selectors.steps import decisions
 from planner.scenarios.models import Scenario
@@ -52,16 +52,6 @@ def queue_figures(run: Run) -> list[QueueFigures]:
     return [QueueFigures(**values) for values in run.queue_outcomes.values(*names)]
 
 
-def queue_outcomes(run: Run) -> QuerySet[QueueOutcome]:
-    """Return the queues of a run in tree order (1 query)."""
-    return run.queue_outcomes.all()
-
-
-def job_outcomes(run: Run) -> QuerySet[JobOutcome]:
-    """Return the jobs of a run by key (1 query)."""
-    return run.job_outcomes.all()
-
-
 def job_outcome(run: Run, job: str) -> JobOutcome | None:
     """Return a job of a run, None if there is none of that key (1 query; 2 for a vcjob's name).
 
@@ -85,11 +75,6 @@ def jobs_waiting(run: Run) -> dict[str, int]:
     """Return how many jobs of each queue wait at the end of the run (1 query)."""
     counted = pending_jobs(run).order_by().values_list("queue").annotate(Count("pk"))
     return dict(counted)
-
-
-def victims(run: Run) -> QuerySet[Victim]:
-    """Return the pods selected as victims, in that order (1 query)."""
-    return run.victims.all()
 
 
 def run_counts(run: Run) -> RunCounts:

@@ -19,7 +19,7 @@ from planner.runs.selectors.figures import (
     resources,
     shown_queues,
 )
-from planner.runs.selectors.runs import jobs_waiting, pending_jobs, queue_figures, run_counts, victims
+from planner.runs.selectors.runs import jobs_waiting, pending_jobs, queue_figures, run_counts
 from planner.runs.selectors.steps import decisions
 from planner.runs.selectors.stories import run_before
 from planner.runs.selectors.verdicts import RunVerdict, baseline_of, run_verdict
@@ -133,7 +133,7 @@ class RunPage:
     @cached_property
     def victims(self) -> Listing:
         """The pods selected as victims."""
-        return Listing(victims(self.run), name="victims", params=self.params)
+        return Listing(self.run.victims, name="victims", params=self.params)
 
     @cached_property
     def pending(self) -> Listing:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from planner.runs.forms import LinkForm
 from planner.runs.models import Run
-from planner.runs.selectors.runs import links_of, pending_jobs, run_counts, victims
+from planner.runs.selectors.runs import links_of, pending_jobs, run_counts
 from planner.runs.services.links import DEFAULT_DAYS, LONGEST_DAYS, link_create, link_revoke, run_by_link
 from planner.runs.views.run_page import RunPage
 from planner.web.selectors.home import change_texts
@@ -81,7 +81,7 @@ def shared(request: HttpRequest, secret: str) -> HttpResponse:
         "counts": run_counts(run),
         "changed": change_texts(run),
         "page": RunPage(run, request.GET),
-        "victims": Listing(victims(run), name="victims", params=request.GET),
+        "victims": Listing(run.victims, name="victims", params=request.GET),
         "pending": Listing(pending_jobs(run), name="pending", params=request.GET),
     }
     answer = render(request, "runs/shared.html", context)

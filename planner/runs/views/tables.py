@@ -228,16 +228,6 @@ class TablePage:
         return "&".join(filter(None, (f"{BY}={self.by}" if self.by else "", self.query)))
 
     @property
-    def route(self) -> str:
-        """The URL name of the API's list of the same rows."""
-        return self.kind.route
-
-    @property
-    def groups_route(self) -> str:
-        """The URL name of the API's list of the same groups."""
-        return self.kind.groups_route
-
-    @property
     def is_filtered(self) -> bool:
         """Whether a filter is set."""
         return any(value for name, value in self.params.items() if name not in (*_OF_THE_PAGE, ORDERING))
