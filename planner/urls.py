@@ -1,5 +1,6 @@
 """The URLs of all pages and API calls."""
 
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
@@ -30,6 +31,6 @@ urlpatterns = [
     path("login/code/", logging_in.code, name="login-code"),
     path("login/sign-on/", sign_on.begin, name="sign-on"),
     path("login/sign-on/back/", sign_on.back, name="sign-on-back"),
-    path("logout/", LogoutView.as_view(), name="logout"),
+    path("logout/", login_not_required(LogoutView.as_view()), name="logout"),
     path("api/v1/", include("planner.api.urls")),
 ]

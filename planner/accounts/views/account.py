@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -18,14 +17,12 @@ from planner.web.views.pages import INVALID, caller, warn
 from planner.web.views.workspace import present_membership
 
 
-@login_required
 @require_GET
 def account(request: HttpRequest) -> HttpResponse:
     """Show the tokens of the caller."""
     return account_page(request)
 
 
-@login_required
 @require_POST
 def token_create(request: HttpRequest) -> HttpResponse:
     """Create a token and show it, this one time."""
@@ -42,7 +39,6 @@ def token_create(request: HttpRequest) -> HttpResponse:
     return account_page(request, new=text)
 
 
-@login_required
 @require_POST
 def token_drop(request: HttpRequest, token_key: str) -> HttpResponse:
     """Revoke a token of the caller."""
@@ -51,7 +47,6 @@ def token_drop(request: HttpRequest, token_key: str) -> HttpResponse:
     return redirect("planner:account")
 
 
-@login_required
 @require_POST
 def offer(request: HttpRequest, invitation_id: UUID) -> HttpResponse:
     """Accept an invitation that names the caller, or decline it."""

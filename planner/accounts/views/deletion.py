@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib.auth import logout
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -21,7 +20,6 @@ from planner.web.views.pages import INVALID, caller
 
 @never_cache
 @sensitive_post_parameters("confirmation")
-@login_required
 @require_http_methods(["GET", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
     """Show what is deleted with the caller's own account, or delete it."""

@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -36,6 +37,7 @@ def log_in(request: HttpRequest, account: User, leads_to: str) -> HttpResponse:
     return redirect("login-code")
 
 
+@login_not_required
 @never_cache
 @sensitive_post_parameters("code")
 @require_http_methods(["GET", "POST"])

@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -25,7 +24,6 @@ from planner.web.views.pages import INVALID, caller, warn
 from planner.web.views.workspace import present_membership
 
 
-@login_required
 @require_GET
 def here(request: HttpRequest) -> HttpResponse:
     """Redirect to the members of the browser's current workspace."""
@@ -35,14 +33,12 @@ def here(request: HttpRequest) -> HttpResponse:
     return redirect("planner:members", present.workspace_id)
 
 
-@login_required
 @require_GET
 def members(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     """Show the members, and to admins the open invitations."""
     return members_page(request, _mine(request, workspace_id))
 
 
-@login_required
 @require_POST
 def member(request: HttpRequest, workspace_id: UUID, username: str) -> HttpResponse:
     """Change the role of a member, or remove it."""
@@ -63,7 +59,6 @@ def member(request: HttpRequest, workspace_id: UUID, username: str) -> HttpRespo
     return redirect("planner:members", workspace_id)
 
 
-@login_required
 @require_POST
 def invite(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     """Invite the named account; without a name create a link and show it, this one time."""
@@ -84,7 +79,6 @@ def invite(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     return members_page(request, mine, invited=address)
 
 
-@login_required
 @require_POST
 def uninvite(request: HttpRequest, workspace_id: UUID, invitation_id: UUID) -> HttpResponse:
     """Revoke an invitation."""
@@ -94,7 +88,6 @@ def uninvite(request: HttpRequest, workspace_id: UUID, invitation_id: UUID) -> H
     return redirect("planner:members", workspace_id)
 
 
-@login_required
 @require_GET
 def history(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     """Show the events that match the filter."""

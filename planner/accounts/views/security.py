@@ -5,7 +5,6 @@ from typing import Any
 import segno
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -38,7 +37,6 @@ from planner.web.views.pages import INVALID, caller
 
 
 @never_cache
-@login_required
 @require_GET
 def security(request: HttpRequest) -> HttpResponse:
     """Show password, second factor, sessions and log-ins of the caller."""
@@ -47,7 +45,6 @@ def security(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @sensitive_post_parameters()
-@login_required
 @require_POST
 def password(request: HttpRequest) -> HttpResponse:
     """Change the caller's password, which ends every other session."""
@@ -71,7 +68,6 @@ def password(request: HttpRequest) -> HttpResponse:
     return redirect("planner:security")
 
 
-@login_required
 @require_POST
 def sessions(request: HttpRequest) -> HttpResponse:
     """End one session, or all but this one."""
@@ -88,7 +84,6 @@ def sessions(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @sensitive_post_parameters("code")
-@login_required
 @require_POST
 def second_factor(request: HttpRequest) -> HttpResponse:
     """Set up the second factor, confirm it, replace its recovery codes, or disable it."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, resolve_url
 from django.urls import reverse
@@ -19,6 +20,7 @@ logger = logging.getLogger(__name__)
 NEXT = "sign-on-next"
 
 
+@login_not_required
 @require_GET
 def begin(request: HttpRequest) -> HttpResponse:
     """Redirect to the provider."""
@@ -34,6 +36,7 @@ def begin(request: HttpRequest) -> HttpResponse:
     return answer
 
 
+@login_not_required
 @require_GET
 def back(request: HttpRequest) -> HttpResponse:
     """Log in the person whom the provider sends back, if its response is valid."""

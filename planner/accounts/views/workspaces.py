@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
@@ -20,7 +19,6 @@ from planner.web.views.pages import INVALID, caller, warn
 from planner.web.views.workspace import CHOSEN
 
 
-@login_required
 @require_POST
 def make(request: HttpRequest) -> HttpResponse:
     """Create a workspace and switch to it."""
@@ -35,7 +33,6 @@ def make(request: HttpRequest) -> HttpResponse:
     return redirect("planner:members", member.workspace_id)
 
 
-@login_required
 @require_POST
 def switch(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     """Switch to another workspace."""
@@ -44,7 +41,6 @@ def switch(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     return redirect("planner:home")
 
 
-@login_required
 @require_POST
 def rename(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     """Rename a workspace."""
@@ -58,7 +54,6 @@ def rename(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     return redirect("planner:members", workspace_id)
 
 
-@login_required
 @require_POST
 def leave(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     """Leave a workspace."""

@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -25,7 +24,6 @@ from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
 
 
-@login_required
 @require_GET
 def storage(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     """Show what a workspace stores and how much space it takes."""
@@ -42,28 +40,24 @@ def storage(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     return render(request, "clusters/storage.html", context)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Delete a run."""
     return _delete(request, get_object_or_404(runs(caller(request)), pk=run_id), "run")
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def snapshot(request: HttpRequest, snapshot_id: UUID) -> HttpResponse:
     """Delete a snapshot with its scenarios and runs."""
     return _delete(request, get_object_or_404(snapshots(caller(request)), pk=snapshot_id), "snapshot")
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def cluster(request: HttpRequest, cluster_id: UUID) -> HttpResponse:
     """Delete a cluster with its snapshots."""
     return _delete(request, get_object_or_404(clusters(caller(request)), pk=cluster_id), "cluster")
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def workspace(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     """Delete a workspace with all that is in it."""

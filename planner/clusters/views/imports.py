@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -47,7 +46,6 @@ SPENT = (
 BEGUN = "Imported. The scenario starts as an exact copy of the cluster; change a queue and run it."
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def import_cluster(request: HttpRequest) -> HttpResponse:
     """Show the form; with files or a text, show a preview and save nothing.
@@ -79,7 +77,6 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
     return _page(request, form, read=read, problems=read.problems, draft=str(preview.pk))
 
 
-@login_required
 @require_GET
 def detail(request: HttpRequest, import_id: UUID) -> HttpResponse:
     """Show an import by a worker; answer a poll with 204 if nothing changed."""
@@ -89,7 +86,6 @@ def detail(request: HttpRequest, import_id: UUID) -> HttpResponse:
     return page_or_part(request, "clusters/import_detail.html", PARTS, _context(request, cluster_import))
 
 
-@login_required
 @require_POST
 def cancel(request: HttpRequest, import_id: UUID) -> HttpResponse:
     """Request an import to stop and show its state."""
@@ -99,7 +95,6 @@ def cancel(request: HttpRequest, import_id: UUID) -> HttpResponse:
     return redirect("planner:import-detail", cluster_import.pk)
 
 
-@login_required
 @require_POST
 def begin(request: HttpRequest, import_id: UUID) -> HttpResponse:
     """Create a scenario on the snapshot of an import, and run it if requested."""
@@ -112,7 +107,6 @@ def begin(request: HttpRequest, import_id: UUID) -> HttpResponse:
     return _begun(request, scenario)
 
 
-@login_required
 @require_POST
 def save(request: HttpRequest) -> HttpResponse:
     """Store a previewed cluster as a snapshot and open its first scenario, or a run of it."""

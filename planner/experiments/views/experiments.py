@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -38,7 +37,6 @@ from planning.rows import Problem
 PARTS = {"experiment": "experiments/_experiment.html"}
 
 
-@login_required
 @require_GET
 def listing(request: HttpRequest) -> HttpResponse:
     """Show the experiments of all scenarios."""
@@ -46,7 +44,6 @@ def listing(request: HttpRequest) -> HttpResponse:
     return render(request, "experiments/experiments.html", {"experiments": listed, "place": "experiments"})
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show a scenario's experiments, and start an experiment."""
@@ -74,7 +71,6 @@ def _further(scenario: Scenario, form: ExperimentForm | DocumentForm) -> list[Pr
     return experiment_problems(scenario=scenario, written=written) if written["settings"] else []
 
 
-@login_required
 @require_GET
 def detail(request: HttpRequest, experiment_id: UUID) -> HttpResponse:
     """Show an experiment; answer a poll with 204 if no cell was added."""
@@ -86,7 +82,6 @@ def detail(request: HttpRequest, experiment_id: UUID) -> HttpResponse:
     return page_or_part(request, "experiments/experiment.html", PARTS, context)
 
 
-@login_required
 @require_POST
 def cancel(request: HttpRequest, experiment_id: UUID) -> HttpResponse:
     """Stop an experiment and show the measured cells."""
@@ -94,7 +89,6 @@ def cancel(request: HttpRequest, experiment_id: UUID) -> HttpResponse:
     return redirect("planner:experiment", experiment.pk)
 
 
-@login_required
 @require_POST
 def delete(request: HttpRequest, experiment_id: UUID) -> HttpResponse:
     """Delete an experiment."""
@@ -105,7 +99,6 @@ def delete(request: HttpRequest, experiment_id: UUID) -> HttpResponse:
     return redirect("planner:scenario-experiments", scenario_id)
 
 
-@login_required
 @require_POST
 def cell(request: HttpRequest, experiment_id: UUID, number: int) -> HttpResponse:
     """Create the scenario of a cell; with `then=run` or `then=forecast` start one of it."""

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -120,7 +119,6 @@ def bills(paid: tuple[Costs, Costs] | None) -> list[tuple[str, QueueCost, QueueC
     return sorted(found, key=lambda bill: (bill[0] == UNASSIGNED, -abs(bill[2].charged - bill[1].charged)))
 
 
-@login_required
 @require_GET
 def compare(request: HttpRequest) -> HttpResponse:
     """Show two forecasts side by side, paired by job, older first."""

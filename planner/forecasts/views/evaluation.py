@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -20,7 +19,6 @@ from planner.web.views.following import seen
 from planner.web.views.pages import INVALID, caller
 
 
-@login_required
 @require_POST
 def prices(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     """Set the prices of the workspace's nodes; pools that are not in this forecast keep theirs."""
@@ -37,7 +35,6 @@ def prices(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     return redirect(f"{reverse('planner:forecast', args=[forecast.pk])}#cost")
 
 
-@login_required
 @require_POST
 def backtests(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     """Compare a forecast with a later snapshot."""

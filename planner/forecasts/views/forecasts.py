@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -33,7 +32,6 @@ PARTS = {"forecast": "forecasts/_forecast.html"}
 CHANGES = {"changes": "forecasts/_changes.html", "timeline": "forecasts/_timeline.html"}
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show a scenario's forecasts and wait targets, and start a forecast."""
@@ -56,14 +54,12 @@ def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return redirect("planner:forecast", forecast.pk)
 
 
-@login_required
 @require_POST
 def changes(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show the entered timed changes and their problems; nothing is saved."""
     return _begin_page(request, scenario_or_404(request, scenario_id))
 
 
-@login_required
 @require_POST
 def targets(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Set the wait targets of the scenario's queues."""
@@ -76,7 +72,6 @@ def targets(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return redirect("planner:scenario-forecasts", scenario.pk)
 
 
-@login_required
 @require_GET
 def detail(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     """Show a forecast; answer a poll with 204 if state and progress are unchanged."""
@@ -87,7 +82,6 @@ def detail(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     return page_or_part(request, "forecasts/forecast.html", PARTS, context)
 
 
-@login_required
 @require_GET
 def figures(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     """Return the figures of a window, for zooming."""
@@ -95,7 +89,6 @@ def figures(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     return JsonResponse({"figures": ForecastPage(forecast, request.GET).over_time})
 
 
-@login_required
 @require_POST
 def cancel(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     """Request a forecast to stop and show its state."""
@@ -103,7 +96,6 @@ def cancel(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     return redirect("planner:forecast", forecast.pk)
 
 
-@login_required
 @require_POST
 def delete(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     """Delete a forecast."""

@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -24,7 +23,6 @@ from planning.forecasts.moment import Now, cluster_now, session_at
 from planning.rows import Problem
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def moment(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
     """Show queues and jobs at a time, or create a scenario of it and run it to get explanations."""

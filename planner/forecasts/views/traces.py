@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -36,7 +35,6 @@ from planning.forecasts.trace_texts import FORMATS
 from planning.rows import Problem
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def listing(request: HttpRequest) -> HttpResponse:
     """Show the traces of the workspace, and store a new one: a file, a text, or generated from a pattern."""
@@ -54,7 +52,6 @@ def listing(request: HttpRequest) -> HttpResponse:
     return redirect("planner:trace", trace.pk)
 
 
-@login_required
 @require_GET
 def detail(request: HttpRequest, trace_id: UUID) -> HttpResponse:
     """Show the arrivals of a trace over time and by queue."""
@@ -77,7 +74,6 @@ def detail(request: HttpRequest, trace_id: UUID) -> HttpResponse:
     return render(request, "forecasts/trace.html", context)
 
 
-@login_required
 @require_POST
 def delete(request: HttpRequest, trace_id: UUID) -> HttpResponse:
     """Delete a trace."""

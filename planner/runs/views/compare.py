@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -41,7 +40,6 @@ AT_ONCE_BYTES = 2_000_000
 """Larger inputs are compared after the page was sent."""
 
 
-@login_required
 @require_GET
 def compare(request: HttpRequest) -> HttpResponse:
     """Show runs side by side; the address is permanent."""
@@ -59,7 +57,6 @@ def compare(request: HttpRequest) -> HttpResponse:
     return page_or_part(request, "runs/compare.html", PARTS, {"page": page})
 
 
-@login_required
 @require_POST
 def with_parent(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Compare the newest runs of a scenario and its parent; start a run where there is none."""

@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -36,7 +35,6 @@ from planner.web.views.pages import caller
 from planning.object_states import node_reason, pod_reason
 
 
-@login_required
 @require_GET
 def victim(request: HttpRequest, run_id: UUID, order: int) -> HttpResponse:
     """Show why one pod was selected as a victim."""
@@ -57,7 +55,6 @@ def victim(request: HttpRequest, run_id: UUID, order: int) -> HttpResponse:
     return render(request, "runs/victim.html", context)
 
 
-@login_required
 @require_GET
 def lost(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show how much each queue lost to each other queue."""
@@ -78,7 +75,6 @@ def lost(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return render(request, "runs/flow.html", context)
 
 
-@login_required
 @require_GET
 def step(request: HttpRequest, run_id: UUID, seq: int) -> HttpResponse:
     """Show the state of queues and nodes at one step, and the steps around it."""
@@ -88,7 +84,6 @@ def step(request: HttpRequest, run_id: UUID, seq: int) -> HttpResponse:
     return render(request, "runs/step.html", {"run": page.run, "page": page})
 
 
-@login_required
 @require_GET
 def pod(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
     """Show the outcome of a run for one pod."""
@@ -109,7 +104,6 @@ def pod(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpRe
     return render(request, "runs/pod.html", context)
 
 
-@login_required
 @require_GET
 def node(request: HttpRequest, run_id: UUID, node: str) -> HttpResponse:
     """Show the outcome of a run for one node."""
@@ -130,7 +124,6 @@ def node(request: HttpRequest, run_id: UUID, node: str) -> HttpResponse:
     return render(request, "runs/node.html", context)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def unblock(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
     """Start a search for what would unblock a job, or show its progress."""
@@ -143,7 +136,6 @@ def unblock(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> Ht
     return render(request, "runs/_unblock.html", {"run": run, "job": job, **search_context(run, job.job)})
 
 
-@login_required
 @require_POST
 def unblock_try(request: HttpRequest, run_id: UUID, namespace: str, name: str, number: int) -> HttpResponse:
     """Create a scenario with one of the changes that a search found, and redirect to it."""

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.html import format_html_join
@@ -187,7 +186,6 @@ class NodesPage:
         return sum(getattr(pool, measure).get(resource) or 0.0 for pool in self.pools)
 
 
-@login_required
 @require_GET
 def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show the nodes at the end of a run."""
@@ -198,7 +196,6 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return page_or_part(request, "runs/nodes.html", {}, context)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def fit(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Start a search for the nodes that a pod fits on, or show its progress."""

@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -49,7 +48,6 @@ PARTS = {
 }
 
 
-@login_required
 @require_POST
 def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Start a run of the current revision, with one cycle unless the form says otherwise, and show it."""
@@ -63,7 +61,6 @@ def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return redirect("planner:run-detail", run.pk)
 
 
-@login_required
 @require_GET
 def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show a run; answer a poll with 204 if state and progress are unchanged."""
@@ -90,7 +87,6 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
     return {"run": run, "page": RunPage(run, request.GET), "seen": seen(run)}
 
 
-@login_required
 @require_POST
 def labels(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Set the name, note and tags of a run, or archive it."""
@@ -99,7 +95,6 @@ def labels(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return labelled(request, keep, partial(_page, request, run), reverse("planner:run-detail", args=[run.pk]))
 
 
-@login_required
 @require_POST
 def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Request a run to stop and show its state."""
@@ -109,7 +104,6 @@ def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return redirect("planner:run-detail", run.pk)
 
 
-@login_required
 @require_GET
 def queue(request: HttpRequest, run_id: UUID, queue: str) -> HttpResponse:
     """Show the outcome of a run for one queue."""
@@ -135,7 +129,6 @@ def queue(request: HttpRequest, run_id: UUID, queue: str) -> HttpResponse:
     return render(request, "runs/queue.html", context)
 
 
-@login_required
 @require_GET
 def job(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
     """Show the outcome of a run for one job."""

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -21,14 +21,12 @@ from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
 
 
-@login_required
 @require_GET
 def share(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show the public links of a run and its bundle."""
     return _share_page(request, run_or_404(request, run_id))
 
 
-@login_required
 @require_POST
 def link_add(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Create a public link and show its address, this one time."""
@@ -59,7 +57,6 @@ def _share_page(
     return render(request, "runs/share.html", context, status=status)
 
 
-@login_required
 @require_POST
 def link_remove(request: HttpRequest, run_id: UUID, link_id: UUID) -> HttpResponse:
     """Revoke a public link."""
@@ -69,6 +66,7 @@ def link_remove(request: HttpRequest, run_id: UUID, link_id: UUID) -> HttpRespon
     return redirect("planner:share", run_id)
 
 
+@login_not_required
 @never_cache
 @require_GET
 def shared(request: HttpRequest, secret: str) -> HttpResponse:

@@ -9,7 +9,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -71,14 +70,12 @@ class ThingShown:
         return KIND_WORDS[self.kind]
 
 
-@login_required
 @require_GET
 def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show the differences from the base, and the history."""
     return _page(request, scenario_or_404(request, scenario_id))
 
 
-@login_required
 @require_GET
 def revision(request: HttpRequest, scenario_id: UUID, number: int) -> HttpResponse:
     """Show an older revision, read-only."""
@@ -100,7 +97,6 @@ def revision(request: HttpRequest, scenario_id: UUID, number: int) -> HttpRespon
     return render(request, "scenarios/revision.html", context)
 
 
-@login_required
 @require_POST
 def walk(request: HttpRequest, scenario_id: UUID, way: str) -> HttpResponse:
     """Undo or redo one revision."""
@@ -111,7 +107,6 @@ def walk(request: HttpRequest, scenario_id: UUID, way: str) -> HttpResponse:
     return _edited(request, scenario_or_404(request, scenario_id), step, message)
 
 
-@login_required
 @require_POST
 def revert_change(request: HttpRequest, scenario_id: UUID, change_id: UUID) -> HttpResponse:
     """Revert one change."""
@@ -124,7 +119,6 @@ def revert_change(request: HttpRequest, scenario_id: UUID, change_id: UUID) -> H
     return _edited(request, scenario, revert, f"Reverted {change_text(change)}")
 
 
-@login_required
 @require_POST
 def revert_difference(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Restore one object as it is in the base."""
@@ -143,7 +137,6 @@ def revert_difference(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return _edited(request, scenario, revert, f"Reverted {about}")
 
 
-@login_required
 @require_POST
 def branch(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Create a scenario from this one at its current or an older revision."""
@@ -159,7 +152,6 @@ def branch(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return redirect("planner:scenario-detail", made.pk)
 
 
-@login_required
 @require_POST
 def remove(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Hide a scenario and its runs."""

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -23,14 +22,12 @@ from planner.web.views.pages import caller
 from planning.nodes import NodeRow, node_like, node_of, node_rows, pool_rows
 
 
-@login_required
 @require_GET
 def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show pools and nodes."""
     return _page(request, scenario_or_404(request, scenario_id))
 
 
-@login_required
 @require_POST
 def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Add nodes of one shape: copies of a node, or of a given capacity."""
@@ -58,7 +55,6 @@ def _form(rows: Sequence[NodeRow], data: Mapping[str, str] | None = None) -> Nod
     return NodesForm(data, pool_rows(rows))
 
 
-@login_required
 @require_POST
 def change(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Change the selected nodes, or all nodes that match the filter."""

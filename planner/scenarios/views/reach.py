@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -33,7 +32,6 @@ from planning.units import amount_texts
 _PARTS = {"reach-found": "scenarios/_reach_found.html"}
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def reach(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show the form, with an amount the smallest change of each kind, or apply one of these changes."""

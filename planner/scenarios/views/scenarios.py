@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -24,7 +23,6 @@ from planner.web.views.labels import labelled
 from planner.web.views.pages import caller, fragment_requested
 
 
-@login_required
 @require_GET
 def detail(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show a scenario: its queues, its scheduler configuration, its runs."""
@@ -36,7 +34,6 @@ def detail(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return scenario_page(request, scenario)
 
 
-@login_required
 @require_POST
 def labels(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Set the name, note and tags of a scenario, or archive it."""
@@ -48,7 +45,6 @@ def labels(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return labelled(request, keep, page, reverse("planner:scenario-detail", args=[scenario.pk]))
 
 
-@login_required
 @require_GET
 def review(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show the findings about the scenario; the page requests them after its figures."""

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -33,14 +32,12 @@ from planning.reach.questions import PLACED
 from planning.workloads import WorkloadRow, Workloads
 
 
-@login_required
 @require_GET
 def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show the workloads."""
     return _page(request, scenario_or_404(request, scenario_id))
 
 
-@login_required
 @require_POST
 def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Add a job by its fields, or the workloads of a text."""
@@ -61,7 +58,6 @@ def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return edited(request, scenario, added, page, _address(scenario), text if is_text else job)
 
 
-@login_required
 @require_http_methods(["GET", "POST"])
 def workload(request: HttpRequest, scenario_id: UUID, kind: str, namespace: str, name: str) -> HttpResponse:
     """Show one workload with its fields; change it, copy it or remove it."""

@@ -1,6 +1,5 @@
 """The start page."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -14,7 +13,6 @@ from planner.web.views.pages import caller
 from planner.web.views.workspace import present_membership, workspace_for_import
 
 
-@login_required
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
     """Show scenarios and recent runs."""
@@ -39,7 +37,6 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "web/home.html", context)
 
 
-@login_required
 @require_POST
 def sample(request: HttpRequest) -> HttpResponse:
     """Open the scenario of the sample cluster; create it on the first call."""

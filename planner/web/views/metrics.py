@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 
 from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 from prometheus_client import CollectorRegistry, generate_latest
@@ -15,6 +16,7 @@ from planner.web.selectors.status import Status, status
 from planning.version import ENGINE_VERSION
 
 
+@login_not_required
 @require_GET
 def metrics(request: HttpRequest) -> HttpResponse:
     """Answer in Prometheus' text format; scrapes may require a bearer token."""

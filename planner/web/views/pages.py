@@ -36,7 +36,7 @@ def page_or_part(
 
 
 def caller(request: HttpRequest) -> User:
-    """Return the user, behind ``login_required``; a session has all permissions of its account."""
+    """Return the user of a page that needs a log-in; a session has all permissions of its account."""
     assert isinstance(request.user, User), "only for views that require a login"
     return request.user.acting(Role.ADMIN)
 

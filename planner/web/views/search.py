@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
@@ -10,7 +9,6 @@ from planner.web.selectors.search import search
 from planner.web.views.pages import caller, page_or_part
 
 
-@login_required
 @require_GET
 def find(request: HttpRequest) -> HttpResponse:
     """Show the search results; the search dialog of every page requests only the list."""

@@ -1,6 +1,5 @@
 """The status page, which refreshes itself."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
@@ -9,7 +8,6 @@ from planner.web.selectors.status import status
 from planner.web.views.pages import caller, page_or_part
 
 
-@login_required
 @require_GET
 def show(request: HttpRequest) -> HttpResponse:
     """Show queued and running work, and the workers."""
