@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from planner.web.templatetags.quantities import counted
 from planning.forecasts.clock import spelled
 from planning.forecasts.curves import Curve
 from planning.forecasts.figures import EvictionRow
@@ -125,7 +126,7 @@ def stacked_figure(
     bands = {queue: values for queue, values in amounts.items() if queue in largest}
     if others := hidden + len(amounts) - len(bands):
         rest = np.asarray(everything) - sum(np.asarray(values) for values in bands.values())
-        bands[f"{others} other queues"] = np.maximum(rest, 0.0).tolist()
+        bands[counted(others, "other queue")] = np.maximum(rest, 0.0).tolist()
     data = [
         {
             **_line(stack[0].t, queue, values, shown),
@@ -193,7 +194,7 @@ def evictions_figure(rows: Sequence[EvictionRow], begin: float, end: float) -> F
     largest = sorted(between, key=lambda name: (-len(between[name]), name))
     shown = {name: between[name] for name in sorted(largest[:OWN])}
     if others := largest[OWN:]:
-        shown[f"{len(others)} other pairs"] = [t for name in others for t in between[name]]
+        shown[counted(len(others), "other pair")] = [t for name in others for t in between[name]]
     bar = (end - begin) / BARS
     middles = ((edges[:-1] + edges[1:]) / 2 / HOUR).tolist()
     data = [
@@ -215,7 +216,7 @@ def arrivals_figure(queues: Mapping[str, Sequence[int]], bar_seconds: float) -> 
     shown = dict(largest[:OWN])
     rest = [counts for _, counts in largest[OWN:]]
     if rest:
-        shown[f"{len(rest)} other queues"] = [sum(column) for column in zip(*rest, strict=True)]
+        shown[counted(len(rest), "other queue")] = [sum(column) for column in zip(*rest, strict=True)]
     data = [
         {
             "type": "bar", "name": name or "no queue", "y": list(counts),

@@ -134,7 +134,8 @@ def _of_unschedulable(found: Unschedulable) -> Finding:
         "limit": f"{agreed(found.jobs, 'it requests', 'they request')} more than the queue's capability",
         "no_room": f"too few of {whose} pods fit the nodes together, even if no others were there",
     }
-    message = f"{jobs} of {found.queue} cannot start: {why[found.cause]}. For {found.job}, {found.nodes}"
+    nodes = f'"{found.nodes}"' if found.cause == "no_node" else found.nodes
+    message = f"{jobs} of {found.queue} cannot start: {why[found.cause]}. For {found.job}, {nodes}"
     return Finding("unschedulable", "harm", message, found.submitted, found.queue, asdict(found))
 
 

@@ -59,7 +59,7 @@ def test_the_verdict_says_which_jobs_fit_no_node_and_why() -> None:
     assert (finding.tone, finding.queue, finding.at) == ("harm", "a", 10.0)
     assert finding.says == (
         "2 jobs of a cannot start: their pods fit no node, not even an empty one. For default/large, "
-        + reasons
+        f'"{reasons}"'
     )
     assert unpacked(packed(record)).unschedulable == record.unschedulable
 

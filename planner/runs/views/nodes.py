@@ -22,7 +22,7 @@ from planner.runs.selectors.nodes import node_found, nodes_in_order, pool_heats
 from planner.runs.selectors.searches import Fitting, fitting_found, newest_fitting
 from planner.runs.selectors.verdicts import request_resources_of
 from planner.runs.services.searches import fitting_create
-from planner.web.templatetags.quantities import resource_order
+from planner.web.templatetags.quantities import counted, resource_order
 from planner.web.views.following import UNCHANGED, seen
 from planner.web.views.found import run_or_404
 from planner.web.views.listing import Listing
@@ -117,7 +117,7 @@ class NodesPage:
         """The class of each colour, and its meaning."""
         if self.colour == "queue":
             named = [(f"heat__node--queue-{place}", name) for place, name in enumerate(self.queues[:PALETTE])]
-            rest = [("heat__node--queue-rest", f"{len(self.queues) - PALETTE} other queues")]
+            rest = [("heat__node--queue-rest", counted(len(self.queues) - PALETTE, "other queue"))]
             return [*named, *(rest if len(self.queues) > PALETTE else []), ("heat__node--none", "no pod")]
         if self.colour == "fits":
             return [("heat__node--fits", "the request fits"), ("heat__node--full", "it does not fit")]

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from planner.forecasts.charts import OWN, queues_figure, stacked_figure, waiting_figure
+from planner.forecasts.charts import OWN, arrivals_figure, queues_figure, stacked_figure, waiting_figure
 from planner.forecasts.wait_charts import cdf_figure, waits_figure
 from planning.forecasts.curves import Curve
 
@@ -33,6 +33,8 @@ def test_the_stacked_chart_groups_the_smallest_queues_and_keeps_the_total() -> N
     assert [band["name"] for band in bands] == [*(f"q{n:02}" for n in range(12 - OWN, 12)), "9 other queues"]
     assert sum(band["y"][-1] for band in bands) == pytest.approx(100.0)
     assert (offered["x"], offered["y"]) == ([0.0, 2.0], [200.0, 200.0])
+    arrivals = arrivals_figure({f"q{number}": [number + 1] for number in range(OWN + 1)}, 60.0)["data"]
+    assert arrivals[-1]["name"] == "1 other queue"
 
 
 def test_a_queue_has_one_colour_in_all_figures() -> None:
