@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -10,6 +10,7 @@ from typing import Any
 
 from scheduler_core.controllers.lifecycle import Counts, Request, replicas
 from scheduler_core.controllers.vcjob import Task, VolcanoJob
+from scheduler_core.replay.census import Census
 from scheduler_core.replay.progress import Life
 from scheduler_core.replay.world import World
 
@@ -42,8 +43,8 @@ class JobState:
         How many PodGroups it has had.
     refusals : int
         How often its PodGroup was refused since it was deleted.
-    creating : list of str
-        Pods that were requested and do not exist yet.
+    creating : dict
+        The pods that were requested and do not exist yet.
     created : dict
         By pod: how often it was created.
     saved : dict
@@ -65,7 +66,7 @@ class JobState:
     counts: Counts = field(default_factory=Counts)
     groups: int = 0
     refusals: int = 0
-    creating: list[str] = field(default_factory=list)
+    creating: dict[str, None] = field(default_factory=dict)
     created: dict[str, int] = field(default_factory=dict)
     saved: dict[str, float] = field(default_factory=dict)
     timers: dict[str, list[str]] = field(default_factory=dict)
@@ -87,6 +88,11 @@ class JobState:
             for index in range(task.replicas)
         }
 
+    @cached_property
+    def siblings(self) -> Counter[str]:
+        """Return how many pods each task has."""
+        return Counter(task.name for task, _ in self.places.values())
+
     @property
     def group(self) -> str:
         """Return the key of its PodGroup."""
@@ -99,37 +105,38 @@ class JobState:
         independent = rules.annotations.get(INDEPENDENT) == "true"
         return not independent and rules.min_available == replicas(rules) > 1
 
-    def counted(self, world: World) -> Counts:
-        """Return the number of its pods in each state; requested pods count as pending.
+    @cached_property
+    def last_census(self) -> Census:
+        """Return the sums over its pods as they were last counted."""
+        return Census(self.places)
 
-        A pod whose container waits for its restart, or whose node is lost, is still Running.
-        """
-        counts, infos = Counts(pending=len(self.creating)), world.cluster.pods.infos
-        for key in self.places:
-            life = world.lives.get(key)
-            if life is None:
-                continue
-            if life.terminates:
-                counts.terminating += 1
-            elif life.succeeded:
-                counts.succeeded += 1
-                counts.successes[life.task] = counts.successes.get(life.task, 0) + 1
-            elif life.failed:
-                counts.failed += 1
-            elif (infos[key].given.get("status") or {}).get("phase") == "Running":
-                counts.running += 1
-            else:
-                counts.pending += 1
-        return counts
+    def census(self, world: World) -> Census:
+        """Return the sums over its pods."""
+        return self.last_census.renew(world, self.creating)
+
+    def counted(self, world: World) -> Counts:
+        """Return the number of its pods in each state; requested pods count as pending."""
+        return self.census(world).counts(len(self.creating))
+
+    def request(self, key: str) -> None:
+        """Note that a pod was requested."""
+        self.creating[key] = None
+        self.last_census.stirred[key] = None
+
+    def withdraw(self, key: str) -> None:
+        """Note that a pod is no longer requested."""
+        del self.creating[key]
+        self.last_census.stirred[key] = None
 
     def frozen(self) -> dict[str, Any]:
         """Return the state as plain data."""
-        return asdict(self)
+        return {**asdict(self), "creating": list(self.creating)}
 
     @classmethod
     def thawed(cls, frozen: Mapping[str, Any]) -> JobState:
         """Return the state that was frozen."""
-        return cls(**{**frozen, "counts": Counts(**frozen["counts"])})
+        counts, creating = Counts(**frozen["counts"]), dict.fromkeys(frozen["creating"])
+        return cls(**{**frozen, "counts": counts, "creating": creating})
 
 
 class JobStates:
@@ -149,12 +156,27 @@ class JobStates:
         self.states: dict[str, JobState] = {}
         self.requests: deque[tuple[str, Request]] = deque()
         if frozen is not None:
-            self.states = {key: JobState.thawed(state) for key, state in frozen["states"].items()}
+            for key, state in frozen["states"].items():
+                self.add(key, JobState.thawed(state))
             world.vcjob_groups = {state.group: key for key, state in self.states.items()}
 
     def frozen(self) -> dict[str, Any]:
         """Return the states as plain data; no event waits between two steps."""
         return {key: self.states[key].frozen() for key in sorted(self.states)}
+
+    def add(self, key: str, state: JobState) -> None:
+        """Add a Job."""
+        self.states[key] = state
+        for pod in state.places:
+            self.world.counted_in.setdefault(pod, []).append(state.last_census.stirred)
+
+    def remove(self, key: str) -> None:
+        """Remove a Job."""
+        state, counted_in = self.states.pop(key), self.world.counted_in
+        for pod in state.places:
+            others = [stirred for stirred in counted_in.pop(pod) if stirred is not state.last_census.stirred]
+            if others:
+                counted_in[pod] = others
 
     def claim(self, key: str, life: Life, pod: Object) -> None:
         """Record which Job controls a pod, if any does."""
@@ -196,9 +218,8 @@ class JobStates:
         """Report that a pod has succeeded."""
         life = self.world.lives[key]
         state = self.states.get(life.vcjob)
-        siblings = [k for k, (task, _) in state.places.items() if task.name == life.task] if state else []
-        lives = self.world.lives
-        all_have = all(k in lives and lives[k].succeeded for k in siblings)
+        siblings = state.siblings.get(life.task, 0) if state else 0
+        all_have = state is not None and state.census(self.world).succeeded[life.task] == siblings
         self.pod_event(key, "TaskCompleted" if siblings and all_have else "OutOfSync")
 
     def updated(self, key: str) -> None:
@@ -218,9 +239,7 @@ class JobStates:
         if (task.spec.get("restartPolicy") or "Never") == "Never":
             return False
         limit = int(task.raw.get("maxRetry") or 0) or 3
-        lives = [self.world.lives.get(k) for k, (other, _) in state.places.items() if other is task]
-        restarts = sum(life.restarts for life in lives if life is not None and not life.has_ended)
-        return 0 <= limit <= restarts
+        return 0 <= limit <= state.census(self.world).restarts[id(task)]
 
     def group_changed(self, key: str, phase: str) -> None:
         """Report that a session has changed the phase of a PodGroup."""

@@ -90,7 +90,7 @@ class JobController:
         status = state.rules.status
         state.phase = (status.get("state") or {}).get("phase") or "Pending"
         state.version, state.retries = int(status.get("version") or 0), int(status.get("retryCount") or 0)
-        self.states[key] = state
+        self.known.add(key, state)
         record.phases.append([time, state.phase])
         world.vcjob_groups[state.group] = key
         state.groups = int(state.group in world.podgroups)
@@ -105,7 +105,7 @@ class JobController:
             self.world.agenda.cancel(key, Kind.EXPIRE)
             self.delayed.drop_all(key, state)
             self.groups.forget(key, state)
-            del self.states[key]
+            self.known.remove(key)
             self.world.records.vcjobs[key].deleted = time
             self.on_deletion(key, time)
 
@@ -233,9 +233,9 @@ class JobController:
             key for key in there if not (lives[key].terminates or (keeps_ended and lives[key].has_ended))
         ]
         self._kill(state, killed, time)
-        for key in state.creating:
+        for key in list(state.creating):
             self.world.agenda.cancel(key, Kind.CREATE)
-        state.creating.clear()
+            state.withdraw(key)
         state.counts = Counts(terminating=len(terminating) + len(killed))
         self.groups.remove(state)
 
@@ -267,16 +267,12 @@ class JobController:
 
     def _request_missing(self, job: str, state: JobState, time: float) -> None:
         """Request the missing pods of a Job whose tasks need not wait for other tasks."""
-        pods, requested = self.world.cluster.pods, set(state.creating)
+        absent = state.census(self.world).absent
         for task in state.rules.tasks:
-            names = [
-                key
-                for key, (other, _) in state.places.items()
-                if other is task and key not in pods and key not in requested
-            ]
-            if names and dependencies_met(state.rules, task, pods):
-                for key in names:
-                    state.creating.append(key)
+            names = absent.get(id(task))
+            if names and dependencies_met(state.rules, task, self.world.cluster.pods):
+                for key in sorted(names, key=lambda key: state.places[key][1]):
+                    state.request(key)
                     self._requested_by[key] = job
                     due = self.rate.next(time + self.world.timeline.controller_seconds)
                     self.world.agenda.plan(due, Kind.CREATE, key)
@@ -286,7 +282,7 @@ class JobController:
         state = self.states.get(self._requested_by.pop(key, ""))
         if state is None or key not in state.creating:
             return
-        state.creating.remove(key)
+        state.withdraw(key)
         task, index = state.places[key]
         state.rules.status = {"version": state.version, "retryCount": state.retries}
         pod = pod_of(state.rules, task, index, state.group.partition("/")[2])

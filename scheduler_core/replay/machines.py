@@ -63,6 +63,7 @@ class Machines:
         self.terminations.states.updated(key)
         if self.world.cluster.pods.infos[key].node_name in self._lost:
             self.world.lives[key].on_lost_node = True
+            self.world.stir(key)
         elif delay > 0:
             self.world.agenda.plan(time + delay, Kind.START, key)
         else:
@@ -112,6 +113,7 @@ class Machines:
             life = self.world.lives[key]
             if not life.has_ended:
                 life.on_lost_node = True
+                self.world.stir(key)
                 self.runs.stop(key, time)
                 self.world.agenda.cancel(key)
         self.world.agenda.plan(time + MARKED_AFTER, Kind.NODE, f"{name} unreachable")

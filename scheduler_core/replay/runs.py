@@ -52,6 +52,7 @@ class PodRuns:
             life.terminates = True
             since = parse_time(deleted) - world.begin
             world.agenda.plan(max(since + world.timeline.termination_of(pod), time), Kind.GONE, key)
+        world.stir(key)
 
     def add(self, key: str, pod: Object, time: float) -> None:
         """Create a pod."""
@@ -72,6 +73,7 @@ class PodRuns:
         life, pod = world.lives[key], world.cluster.pods.infos[key].given
         restores = annotation(RESTORE_SECONDS, pod, world.podgroups.get(life.job))
         life.start(time, world.timeline.restore if restores is None else seconds_of(restores))
+        world.stir(key)
         if life.backs_off:
             life.backs_off = False
             life.restarts += 1
@@ -86,27 +88,24 @@ class PodRuns:
 
     def pace(self, job: str, time: float) -> None:
         """Continue the work of a Job's pods, or pause it while a pod that they need is missing."""
-        state, lives = self.states.states.get(job), self.world.lives
+        world, state = self.world, self.states.states.get(job)
         if state is None:
             return
-        needed = [lives.get(pod) for pod in state.places] if state.needs_all else []
-        complete = all(
-            life is not None and (life.has_ended or (life.runs and not life.on_lost_node)) for life in needed
-        )
-        for pod in state.places:
-            life = lives.get(pod)
-            if life is None or not life.runs or life.on_lost_node:
-                continue
-            if complete and life.since is None:
+        census = state.census(world)
+        if not state.needs_all or census.ready == len(state.places):
+            for pod in census.paused:
                 self._resume(pod, time)
-            elif not complete and life.since is not None:
-                life.pause(time)
-                self.world.agenda.cancel(pod)
+        else:
+            for pod in census.going:
+                world.lives[pod].pause(time)
+                world.agenda.cancel(pod)
+                world.stir(pod)
 
     def _resume(self, key: str, time: float) -> None:
         """Continue a pod's work, and plan its end."""
         life = self.world.lives[key]
         life.resume(time)
+        self.world.stir(key)
         if life.left is not None:
             self.world.agenda.plan(time + life.left, Kind.FINISH, key)
 
@@ -126,6 +125,7 @@ class PodRuns:
             return
         world.record_loss(life, life.finish(time))
         life.succeeded = True
+        world.stir(key)
         if not life.vcjob and world.end_job(life.job, time):
             return
         world.cluster.pods.follow(key, ended(pod, "Succeeded"))
@@ -138,6 +138,7 @@ class PodRuns:
         world = self.world
         life, pod = world.lives[key], world.cluster.pods[key]
         world.record_loss(life, life.stop(time, 0.0))
+        world.stir(key)
         if (pod["spec"].get("restartPolicy") or "Never") == "Never":
             self._fail(key, code)
         else:
@@ -151,6 +152,7 @@ class PodRuns:
     def _fail(self, key: str, code: int) -> None:
         life, pods = self.world.lives[key], self.world.cluster.pods
         life.failed = True
+        self.world.stir(key)
         pods.follow(key, ended(pods[key], "Failed"))
         if life.vcjob:
             self.states.pod_event(key, "PodFailed", code)
@@ -164,6 +166,7 @@ class PodRuns:
         text = annotation(CHECKPOINT_SECONDS, world.cluster.pods[key], world.podgroups.get(life.job))
         interval = world.timeline.checkpoint if text is None else seconds_of(text)
         world.record_loss(life, life.stop(time, inf if world.timeline.evicted == "resume" else interval))
+        world.stir(key)
         state = self.states.states.get(life.vcjob) if life.vcjob else None
         if state is not None:
             state.saved[key] = life.saved

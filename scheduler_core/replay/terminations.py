@@ -53,6 +53,7 @@ class Terminations:
         life, agenda = world.lives[key], world.agenda
         self.runs.stop(key, time)
         life.terminates = True
+        world.stir(key)
         world.cluster.pods.follow(key, pod)
         self.states.updated(key)
         seconds = world.timeline.termination_of(pod)
@@ -145,3 +146,4 @@ class Terminations:
         again = created_again(pod, uid, world.timestamp(time), world.scheduler_names)
         del world.cluster.pods[key]
         world.cluster.pods[key] = again
+        world.stir(key)

@@ -36,6 +36,8 @@ class World:
         The pods that must terminate before the pods of a job that restarts as a whole are recreated, by job.
     vcjob_groups : dict
         The key of the Job that a PodGroup belongs to, by the PodGroup's key.
+    counted_in : dict
+        By pod: for each Job with a place for it, the pods that the Job has to count again.
     scheduler_conf : mapping or None
         The configuration set by the last event that had one; None: that of the document.
 
@@ -61,6 +63,7 @@ class World:
         self.podgroups: MutableMapping[str, Object] = self.cluster.podgroups
         self.restarting: dict[str, set[str]] = {}
         self.vcjob_groups: dict[str, str] = {}
+        self.counted_in: dict[str, list[dict[str, None]]] = {}
         self.scheduler_conf: Object | None = None
         self.scheduler_names = self.cluster.pods.reader.scheduler_names
         if frozen is not None:
@@ -143,9 +146,15 @@ class World:
         infos = self.cluster.pods.infos
         return sorted([key for key, info in infos.items() if info.node_name == node])
 
+    def stir(self, key: str) -> None:
+        """Let Jobs count a pod again: its life has changed."""
+        for stirred in self.counted_in.get(key, ()):
+            stirred[key] = None
+
     def forget(self, key: str) -> None:
         """Delete a pod at once."""
         self.agenda.cancel(key)
+        self.stir(key)
         life = self.lives.pop(key)
         self.members[life.job].pop(key)
         del self.cluster.pods[key]
@@ -175,10 +184,10 @@ class World:
             return
         minimum = max(int((self.podgroups[job].get("spec") or {}).get("minMember") or 0), 1)
         lives = [self.lives[key] for key in self.members[job]]
-        starts = sorted([life.started for life in lives if life.runs and life.started is not None])
+        starts = [life.started for life in lives if life.started is not None and life.runs]
         ran = sum(life.succeeded for life in lives) if is_found else 0
         if starts and len(starts) + ran >= minimum:
-            record.started = starts[max(minimum - ran, 1) - 1]
+            record.started = sorted(starts)[max(minimum - ran, 1) - 1]
 
     def record_loss(self, life: Life, seconds: float) -> None:
         """Record lost run time of a pod."""

@@ -37,6 +37,7 @@ class Objects:
             life = world.lives[key]
             life.start(job.bound, 0.0)
             life.resume(job.bound)
+            world.stir(key)
             if number and arrival.seconds is not None:
                 world.agenda.plan(job.bound + arrival.seconds, Kind.FINISH, key)
 
