@@ -5,7 +5,6 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
-from kombu import Queue
 
 from config.api import KNOX_TOKEN_MODEL as KNOX_TOKEN_MODEL
 from config.api import REST_FRAMEWORK as REST_FRAMEWORK
@@ -234,7 +233,6 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
-CELERY_TASK_QUEUES = [Queue("celery", no_ack=True)]
 # A thread per run is enough: the run itself computes in a child process of the worker.
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = env.int("QUEUECAST_CONCURRENCY", default=2)

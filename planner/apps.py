@@ -11,7 +11,7 @@ class PlannerConfig(AppConfig):
 
     def ready(self) -> None:
         """Connect the audit of log-ins, and let the work of each feature be registered when it is needed."""
-        from planner.accounts.views.logging_in import listen
+        from planner.accounts.views.login_audit import listen
         from planner.work.kinds import register_when_needed
 
         listen()

@@ -11,7 +11,8 @@ from django.views.decorators.http import require_http_methods
 
 from planner.accounts.forms import ConfirmationForm
 from planner.accounts.services.logins import TooSoon
-from planner.accounts.views.logging_in import address_of, paused
+from planner.accounts.views.logging_in import paused
+from planner.accounts.views.login_audit import address_of
 from planner.clusters.selectors.usage import account_dependent_counts, sole_admin_of
 from planner.clusters.services.deletion import account_delete
 from planner.errors import Invalid

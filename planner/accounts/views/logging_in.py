@@ -3,11 +3,9 @@
 import math
 import time
 from http import HTTPStatus
-from typing import Any
 
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -18,7 +16,8 @@ from planner.accounts.forms import CodeForm
 from planner.accounts.models import User
 from planner.accounts.services.logins import TooSoon
 from planner.accounts.services.second_factor import WRONG_CODE, has_second_factor, second_factor_check
-from planner.accounts.services.sessions import login_failure_note, logout_note, session_begin
+from planner.accounts.services.sessions import login_failure_note
+from planner.accounts.views.login_audit import address_of
 from planner.web.views.pages import INVALID
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -67,11 +66,6 @@ def code(request: HttpRequest) -> HttpResponse:
     return redirect(pending["leads_to"])
 
 
-def address_of(request: HttpRequest | None) -> str:
-    """Return the address of a client, as set by the middleware for trusted proxies."""
-    return request.META.get("REMOTE_ADDR", "") if request is not None else ""
-
-
 def paused(page: HttpResponse, error: TooSoon) -> HttpResponse:
     """Return a page that says when the next attempt is allowed."""
     page.status_code = HTTPStatus.TOO_MANY_REQUESTS
@@ -82,26 +76,3 @@ def paused(page: HttpResponse, error: TooSoon) -> HttpResponse:
 def _failed(request: HttpRequest, account: User | None) -> None:
     if account is not None:
         login_failure_note(username=account.get_username(), address=address_of(request))
-
-
-def listen() -> None:
-    """Connect the audit of log-ins and failures of any kind; called once, when Django starts."""
-    user_logged_in.connect(_on_login, dispatch_uid="planner.login")
-    user_login_failed.connect(_on_failure, dispatch_uid="planner.login-failed")
-    user_logged_out.connect(_on_logout, dispatch_uid="planner.logout")
-
-
-def _on_login(sender: Any, request: HttpRequest, user: User, **kwargs: Any) -> None:
-    agent = request.META.get("HTTP_USER_AGENT", "")
-    session_begin(user=user, session=request.session, address=address_of(request), agent=agent)
-
-
-def _on_failure(
-    sender: Any, credentials: dict[str, Any], request: HttpRequest | None = None, **kwargs: Any
-) -> None:
-    login_failure_note(username=str(credentials.get("username", "")), address=address_of(request))
-
-
-def _on_logout(sender: Any, request: HttpRequest, user: User | None, **kwargs: Any) -> None:
-    if user is not None:
-        logout_note(user=user, address=address_of(request))

@@ -30,7 +30,8 @@ from planner.accounts.services.sessions import (
     session_end,
     sessions_of,
 )
-from planner.accounts.views.logging_in import address_of, paused
+from planner.accounts.views.logging_in import paused
+from planner.accounts.views.login_audit import address_of
 from planner.errors import Invalid
 from planner.web.views.listing import Listing
 from planner.web.views.pages import INVALID, caller
