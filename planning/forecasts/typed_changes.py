@@ -67,7 +67,7 @@ def change_of(row: TypedChange, place: int) -> tuple[dict[str, Any], list[Proble
     begun = {"at": row.at, **({"every": row.every} if row.every else {})}
     unused = []
     if row.value.strip() and (row.happens in (OPEN, CLOSE) or row.happens.startswith("nodes-")):
-        message = f"{row.value[:40]!r} has no effect where {HAPPENS.get(row.happens, row.happens)}"
+        message = f"{row.value[:40]!r} has no effect on a change of this kind"
         unused.append(_problem(place, "value", message, "leave it empty"))
     if row.happens == QUEUE:
         patch, problems = _patch(row.value, place)

@@ -47,8 +47,8 @@ class TypedChanges:
 
     @property
     def problems(self) -> list[Problem]:
-        """Return all problems of the changes."""
-        return [*self.unread, *self._timed[1]]
+        """Return all problems of the changes, row by row."""
+        return sorted([*self.unread, *self._timed[1]], key=place_of)
 
     @property
     def listed_problems(self) -> list[Problem]:

@@ -102,6 +102,7 @@ def test_every_invalid_change_and_option_is_reported_with_its_row(
     for place in ("change 1, At", "change 2, Target", "change 3, Target", "change 4, At"):
         assert f'<code class="soft">{place}</code>' in content
     assert "<circle" not in content
+    assert re.findall(r">change (\d), ", content) == ["1", "2", "3", "4"]
     rows = answer.context["timed"].rows
     errors = [{name: len(found) for name, found in row.errors.items()} for row in rows]
     assert errors == [{"at": 1}, {"subject": 1}, {"subject": 1}, {"at": 1}, {}, {}]
@@ -117,7 +118,7 @@ def test_every_invalid_change_and_option_is_reported_with_its_row(
         page_of(scenario), form_data(("1h", "close", "waits", "x=1"), ("2h", "nodes-lose", "n1", "3"))
     )
     assert [row.errors.keys() for row in idle.context["timed"].rows[:2]] == [{"value"}, {"value"}]
-    assert "&#x27;x=1&#x27; has no effect where queue is closed: leave it empty" in idle.content.decode()
+    assert "&#x27;x=1&#x27; has no effect on a change of this kind: leave it empty" in idle.content.decode()
     assert not Forecast.objects.exists()
 
 
