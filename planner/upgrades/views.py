@@ -21,7 +21,7 @@ from planner.upgrades.selectors import (
 from planner.upgrades.services import impact_create
 from planner.web.views.found import run_or_404, scenario_or_404
 from planner.web.views.listing import Listing
-from planner.web.views.pages import INVALID, caller
+from planner.web.views.pages import INVALID, caller, is_htmx
 from planning.releases import known_releases
 
 
@@ -83,5 +83,5 @@ def _page(
         "listing": Listing(rows, name="page", params=request.GET),
         "problems": problems,
     }
-    template = "upgrades/_impact.html" if request.htmx else "upgrades/impact.html"  # type: ignore[attr-defined]
+    template = "upgrades/_impact.html" if is_htmx(request) else "upgrades/impact.html"
     return render(request, template, context, status=status)

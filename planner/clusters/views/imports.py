@@ -29,7 +29,7 @@ from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import scenarios
 from planner.scenarios.services.scenarios import scenario_create
 from planner.web.views.following import UNCHANGED, seen
-from planner.web.views.pages import INVALID, caller, found_or_404, page_or_part
+from planner.web.views.pages import INVALID, caller, found_or_404, is_htmx, page_or_part
 from planner.web.views.workspace import workspace_for_import
 from planner.work.lifecycle import work_cancel
 from planning.rows import Problem
@@ -90,7 +90,7 @@ def detail(request: HttpRequest, import_id: UUID) -> HttpResponse:
 def cancel(request: HttpRequest, import_id: UUID) -> HttpResponse:
     """Request an import to stop and show its state."""
     cluster_import = work_cancel(work=import_or_404(request, import_id), user=caller(request))
-    if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+    if is_htmx(request):
         return render(request, PARTS["import"], _context(request, cluster_import))
     return redirect("planner:import-detail", cluster_import.pk)
 

@@ -31,7 +31,7 @@ from planner.runs.views.step_page import StepPage
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.found import run_or_404
 from planner.web.views.listing import Listing
-from planner.web.views.pages import caller
+from planner.web.views.pages import caller, is_htmx
 from planning.object_states import node_reason, pod_reason
 
 
@@ -131,7 +131,7 @@ def unblock(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> Ht
     job = job_or_404(run, f"{namespace}/{name}")
     if request.method == "POST":
         search_create(run=run, job=job.job, user=caller(request))
-    if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+    if not is_htmx(request):
         return redirect("planner:run-job", run.pk, namespace, name)
     return render(request, "runs/_unblock.html", {"run": run, "job": job, **search_context(run, job.job)})
 

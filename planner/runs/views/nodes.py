@@ -26,7 +26,7 @@ from planner.web.templatetags.quantities import counted, resource_order
 from planner.web.views.following import UNCHANGED, seen
 from planner.web.views.found import run_or_404
 from planner.web.views.listing import Listing
-from planner.web.views.pages import caller, page_or_part
+from planner.web.views.pages import caller, is_htmx, page_or_part
 from planning.amounts import read_amounts
 from planning.fitting import Probe
 from planning.heat import NodeHeat, PoolHeat
@@ -212,7 +212,7 @@ def fit(request: HttpRequest, run_id: UUID) -> HttpResponse:
             form.refuse(problems)
             context |= {"fit_search": None, "fit_found": None}
         else:
-            if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+            if not is_htmx(request):
                 return redirect("planner:run-fit", run.pk)
             context |= _fit_context(run, request.POST, resources)
     search = context["fit_search"]

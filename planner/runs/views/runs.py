@@ -36,7 +36,7 @@ from planner.web.views.following import UNCHANGED, seen
 from planner.web.views.found import run_or_404, scenario_or_404
 from planner.web.views.labels import labelled
 from planner.web.views.listing import Listing
-from planner.web.views.pages import caller, page_or_part
+from planner.web.views.pages import caller, is_htmx, page_or_part
 from planner.work.lifecycle import work_cancel
 
 PARTS = {
@@ -99,7 +99,7 @@ def labels(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Request a run to stop and show its state."""
     run = work_cancel(work=run_or_404(request, run_id), user=caller(request))
-    if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+    if is_htmx(request):
         return render(request, PARTS["run"], _context(request, run))
     return redirect("planner:run-detail", run.pk)
 

@@ -17,7 +17,7 @@ from planner.scenarios.selectors.releases import release_choices, release_used
 from planner.scenarios.services.scenarios import conf_patch, conf_update, release_update
 from planner.scenarios.views.editing import STALE, changed_since, seen_revision
 from planner.web.views.found import scenario_or_404
-from planner.web.views.pages import INVALID, caller, page_or_part
+from planner.web.views.pages import INVALID, caller, is_htmx, page_or_part
 from planning.conf_completion import conf_words
 from planning.conf_fields import entry_operations
 from planning.conf_form import conf_form
@@ -43,7 +43,7 @@ def conf(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
         return _page(request, scenario, text, {"conf_problems": error.problems}, INVALID)
     except StaleRevision as error:
         return _page(request, scenario, text, {"conf_stale": changed_since(scenario, error)}, STALE)
-    if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+    if not is_htmx(request):
         messages.success(request, f"Scheduler configuration saved: revision {scenario.revision}.")
         return redirect("planner:conf", scenario.pk)
     return _page(request, scenario, text, {"conf_saved": True})
@@ -73,7 +73,7 @@ def edit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     except StaleRevision as error:
         moved = {"conf_moved": changed_since(scenario, error)}
         return _page(request, scenario, scenario.conf_text, moved, STALE)
-    if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+    if not is_htmx(request):
         return redirect("planner:conf", scenario.pk)
     return _page(request, scenario, scenario.conf_text, {**shown, "conf_saved": True})
 
@@ -94,7 +94,7 @@ def release(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     except StaleRevision as error:
         moved = {"conf_moved": changed_since(scenario, error)}
         return _page(request, scenario, scenario.conf_text, moved, STALE)
-    if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+    if not is_htmx(request):
         return redirect("planner:conf", scenario.pk)
     return _page(request, scenario, scenario.conf_text, {"release_saved": True})
 

@@ -28,7 +28,7 @@ from planner.scenarios.views.changes import NameForm, things
 from planner.scenarios.views.editing import STALE, changed_since, seen_revision
 from planner.web.views.following import UNCHANGED, seen
 from planner.web.views.found import scenario_or_404
-from planner.web.views.pages import INVALID, caller, found_or_404, page_or_part
+from planner.web.views.pages import INVALID, caller, found_or_404, is_htmx, page_or_part
 from planner.work.lifecycle import work_cancel
 from planning.change_descriptions import KIND_WORDS
 from planning.differences import line_changes
@@ -147,7 +147,7 @@ def detail(request: HttpRequest, rebase_id: UUID) -> HttpResponse:
 def cancel(request: HttpRequest, rebase_id: UUID) -> HttpResponse:
     """Request a rebase to stop and show its state."""
     rebase = work_cancel(work=found_or_404(request, get_rebase, rebase_id), user=caller(request))
-    if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+    if is_htmx(request):
         return render(request, PARTS["rebase"], _context(rebase))
     return redirect("planner:rebase-detail", rebase.pk)
 

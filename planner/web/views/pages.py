@@ -19,6 +19,11 @@ INVALID = 422
 """The status of a page that shows rejected values with their problems."""
 
 
+def is_htmx(request: HttpRequest) -> bool:
+    """Return whether htmx requests a part of a page."""
+    return bool(request.htmx)  # type: ignore[attr-defined]  # set by django_htmx's middleware
+
+
 def fragment_requested(request: HttpRequest) -> str | None:
     """Return the id of the element that htmx will replace, or None if a whole page is requested."""
     htmx = request.htmx  # type: ignore[attr-defined]  # set by django_htmx's middleware
