@@ -14,41 +14,23 @@ Json = dict[str, Any]
 class QueueFields(Protocol):
     """The fields of a queue, of a database row or a planned queue."""
 
-    # ruff: noqa: D102
-    @property
-    def name(self) -> str: ...
-    @property
-    def imported_name(self) -> str: ...
-    @property
-    def parent(self) -> str: ...
-    @property
-    def weight(self) -> int | None: ...
-    @property
-    def priority(self) -> int | None: ...
-    @property
-    def reclaimable(self) -> bool | None: ...
-    @property
-    def state(self) -> str: ...
-    @property
-    def guarantee(self) -> Any: ...
-    @property
-    def deserved(self) -> Any: ...
-    @property
-    def capability(self) -> Any: ...
-    @property
-    def dequeue_strategy(self) -> str: ...
-    @property
-    def affinity(self) -> Any: ...
-    @property
-    def annotations(self) -> Any: ...
-    @property
-    def labels(self) -> Any: ...
-    @property
-    def created(self) -> str: ...
-    @property
-    def extra(self) -> Any: ...
-    @property
-    def position(self) -> int: ...
+    name: str
+    imported_name: str
+    parent: str
+    weight: int | None
+    priority: int | None
+    reclaimable: bool | None
+    state: str
+    guarantee: Any
+    deserved: Any
+    capability: Any
+    dequeue_strategy: str
+    affinity: Any
+    annotations: Any
+    labels: Any
+    created: str
+    extra: Any
+    position: int
 
 
 @dataclass
