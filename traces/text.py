@@ -102,9 +102,10 @@ class Row:
         if not least <= value <= LARGEST:
             shown = f"{text[:SHOWN]!r}{'…' if len(text) > SHOWN else ''}"
             says = f"{shown} is not a number of at least {least:g}" if text else "the cell is empty"
+            fix = f"write a number of at least {least:g}"
             if value > LARGEST:
-                says = f"{shown} is more than {LARGEST:g}"
-            self._problems.add(self.line, column, says, f"write a number of at least {least:g}")
+                says, fix = f"{shown} is more than {LARGEST:g}", "write a smaller number"
+            self._problems.add(self.line, column, says, fix)
             return least
         return value
 

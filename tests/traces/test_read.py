@@ -226,7 +226,7 @@ def test_skipped_jobs_are_noted() -> None:
             c,q,\u0661,1,1,1Gi
             """,
             [
-                "line 2, submit_seconds: '1e300' is more than 1e+11",
+                "line 2, submit_seconds: '1e300' is more than 1e+11 (write a smaller number)",
                 "line 2, cpu: 'x' is not an amount",
                 "line 2, memory: '8GB' is not an amount",
                 "line 3, submit_seconds: '1_0' is not a number of at least 0",
