@@ -209,7 +209,7 @@ def job_replay(seed: object, *, jobs: int = 12, **timeline: Any) -> Object:
     events = [
         {
             "at": dice.below(150) + dice.below(4) / 4,
-            "create": {"jobs": [_vcjob(dice, number, dice.one_of(names))]},
+            "create": {"jobs": [vcjob(dice, number, dice.one_of(names))]},
         }
         for number in range(jobs)
     ]
@@ -221,7 +221,7 @@ def job_replay(seed: object, *, jobs: int = 12, **timeline: Any) -> Object:
         "spec": {
             "schedule": "*/1 * * * *",
             "concurrencyPolicy": dice.one_of(["Allow", "Forbid", "Replace"]),
-            "jobTemplate": {"spec": _vcjob(dice, 99, "a")["spec"]},
+            "jobTemplate": {"spec": vcjob(dice, 99, "a")["spec"]},
         },
     }
     events.append({"at": 30, "create": {"cronjobs": [cron]}})
@@ -243,7 +243,7 @@ def job_replay(seed: object, *, jobs: int = 12, **timeline: Any) -> Object:
     )
 
 
-def _vcjob(dice: Dice, number: int, to: str) -> Object:
+def vcjob(dice: Dice, number: int, to: str) -> Object:
     """Return a Job of one or two tasks."""
     tasks = [_task(dice, name) for name in ["main", "side"][: 1 + dice.below(2)]]
     made = job(
