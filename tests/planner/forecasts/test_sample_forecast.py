@@ -16,7 +16,7 @@ from scheduler_core.replay import replay_document
 from tests.builders import Object
 from traces import Pattern, generate
 
-HOURS = 8 * 3600.0
+HOURS = 4 * 3600.0
 
 
 def with_nodes(document: Object, count: int) -> Object:
