@@ -1,7 +1,6 @@
 """Child processes that a request waits for: one of a kind at a time in each web process, with limits."""
 
 import json
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import IO, Any
 from django.conf import settings
 
 from planner.errors import Busy, Invalid
-from planner.work.subprocess_runner import ChildFailed, Limits, Task, room_on_disk, run_child
+from planner.work.subprocess_runner import ChildFailed, Limits, Task, run_child
 from planning.rows import Problem
 from planning.rows.problems import Unusable
 
@@ -86,14 +85,7 @@ def computed(
         yield BytesIO(made), answer
         return
     task = Task(name, "planner.work.computing", [compute.__module__, compute.__name__, json.dumps(options)])
-    with (
-        awaited(cost) as limits,
-        room_on_disk(),
-        tempfile.TemporaryFile() as source,
-        tempfile.TemporaryFile() as result,
-    ):
-        source.writelines(content)
-        found = run_child(task, source, result, limits, go_on)
+    with awaited(cost) as limits, run_child(task, content, limits, go_on) as (found, result):
         if found["problems"]:
             raise Invalid([Problem(**problem) for problem in found["problems"]])
         yield result, found["answer"]

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,31 +75,32 @@ class Task:
     arguments: Sequence[str] = ()
 
 
+@contextmanager
 def run_child(
     task: Task,
-    source: IO[bytes],
-    result: IO[bytes],
+    content: Iterable[bytes],
     limits: Limits,
     beat: Beat,
     on_report: OnReport = ignore_found,
-) -> Any:
-    """Run a task over two open temporary files; return its last message.
+) -> Iterator[tuple[Any, IO[bytes]]]:
+    """Run a task over a content; yield its last message and the file that it wrote.
 
-    Raises ChildFailed with the reason, or ChildStopped after `beat` returned False.
+    Raises ChildFailed with the reason, also for a full disk, or ChildStopped after `beat` returned False.
     """
     messages = _Messages(on_report)
-    source.flush()
-    source.seek(0)
-    with _logged_stderr(task) as stderr:
-        with _child(task, (stderr, source, result), limits.memory_mb) as child:
-            _supervise(task, child, messages, limits, beat)
-        _check_end(task, child.wait(), messages, limits)
-    result.seek(0)
-    return messages.last
+    with _room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
+        source.writelines(content)
+        source.seek(0)
+        with _logged_stderr(task) as stderr:
+            with _child(task, (stderr, source, result), limits.memory_mb) as child:
+                _supervise(task, child, messages, limits, beat)
+            _check_end(task, child.wait(), messages, limits)
+        result.seek(0)
+        yield messages.last, result
 
 
 @contextmanager
-def room_on_disk() -> Iterator[None]:
+def _room_on_disk() -> Iterator[None]:
     """Turn a full disk into ChildFailed."""
     try:
         yield

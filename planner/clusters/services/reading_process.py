@@ -1,12 +1,11 @@
 """Reading of a cluster in a child process."""
 
-import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
-from planner.work.subprocess_runner import Beat, Limits, Task, room_on_disk, run_child
+from planner.work.subprocess_runner import Beat, Limits, Task, run_child
 from planning.bundle import About
 from planning.importing import has_errors
 from planning.rows import Problem
@@ -68,9 +67,7 @@ def reading(
     Raises ChildFailed with the reason, or ChildStopped after `beat` returned False.
     """
     task = Task("The import", "planner.clusters.reading", ["bundle" if is_bundle else "files", now, *keep])
-    with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
-        source.writelines(archive)
-        answer = run_child(task, source, result, limits, beat)
+    with run_child(task, archive, limits, beat) as (answer, result):
         problems = [Problem(**found) for found in answer["problems"]]
         yield Read(
             answer["scheduler_conf"],

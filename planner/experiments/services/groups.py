@@ -1,7 +1,6 @@
 """Measurement of a claimed group of cells by a worker."""
 
 import logging
-import tempfile
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,6 @@ from planner.work.subprocess_runner import (
     ChildKilled,
     ChildStopped,
     Task,
-    room_on_disk,
     run_child,
 )
 from planner.work.turns import has_awaited_work
@@ -134,6 +132,5 @@ def _measure(group: ExperimentGroup, measuring: _Measuring) -> None:
         "verifies": group.number == VERIFYING,
         "seconds": limits.seconds / 2,
     }
-    with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
-        source.write(encoded(given))
-        run_child(task, source, result, limits, measuring.beat, measuring.on_report)
+    with run_child(task, [encoded(given)], limits, measuring.beat, measuring.on_report):
+        return  # every cell was reported

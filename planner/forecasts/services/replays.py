@@ -3,7 +3,6 @@
 import base64
 import json
 import logging
-import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +20,6 @@ from planner.work.subprocess_runner import (
     OnReport,
     Task,
     ignore_found,
-    room_on_disk,
     run_child,
 )
 from planning.documents import encoded
@@ -86,9 +84,8 @@ def replayed(
         "options": forecast.options,
         "frozen": frozen,
     }
-    with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
-        source.write(encoded(given))
-        yield run_child(task, source, result, limits, beat, on_report), result
+    with run_child(task, [encoded(given)], limits, beat, on_report) as (answer, result):
+        yield answer, result
 
 
 def frozen_state(forecast: Forecast) -> Json | None:

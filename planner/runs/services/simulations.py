@@ -2,7 +2,6 @@
 
 import json
 import logging
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -22,7 +21,6 @@ from planner.work.subprocess_runner import (
     OnReport,
     Task,
     ignore_found,
-    room_on_disk,
     run_child,
 )
 from planning.rows.stored import Rows
@@ -101,9 +99,7 @@ def simulate(
         "planner.runs.simulating",
         ["explain" if explain else "decisions", json.dumps(question or {}), *limits.extender_hosts],
     )
-    with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
-        source.write(document)
-        answer = run_child(task, source, result, limits, beat, on_report)
+    with run_child(task, [document], limits, beat, on_report) as (answer, result):
         return Simulated(
             result=result.read(answer["size"]),
             rows=Rows.read(result) if answer["has_rows"] else None,
