@@ -19,8 +19,8 @@ def text_of(answer: HttpResponse) -> str:
 
 
 def as_shown(html: str) -> str:
-    """Return HTML with collapsed white space: one space, and none at the edges of blocks."""
-    parts = re.split(r"(<(pre|textarea|script)\b.*?</\2>)", html, flags=re.DOTALL)
+    """Return HTML with collapsed white space: one space, and none at the edges of blocks; without `<wbr>`."""
+    parts = re.split(r"(<(pre|textarea|script)\b.*?</\2>)", html.replace("<wbr>", ""), flags=re.DOTALL)
     return "".join(
         _squeezed(parts[at]) + (parts[at + 1] if at + 1 < len(parts) else "")
         for at in range(0, len(parts), 3)

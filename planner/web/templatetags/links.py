@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from planner.runs.models import Run
 from planner.web.glossary import GATES, OURS, VOLCANO, anchor, gate_anchor
+from planner.web.templatetags.grids import breakable
 from planner.web.templatetags.quantities import soft
 
 register = template.Library()
@@ -40,14 +41,16 @@ def job_link(run: Run, job: str) -> SafeString:
     namespace, _, name = job.partition("/")
     if not (namespace and name):
         return format_html("{}", job) if job else soft("–")
-    return _link(reverse("planner:run-job", args=[run.pk, namespace, name]), job)
+    return _link(reverse("planner:run-job", args=[run.pk, namespace, name]), breakable(job))
 
 
 @register.simple_tag
 def pod_link(run: Run, pod: str) -> SafeString:
     """Link a pod, ``namespace/name``, to its page in this run."""
     namespace, _, name = pod.partition("/")
-    return _link(reverse("planner:run-pod", args=[run.pk, namespace, name]), pod) if name else soft("–")
+    if not name:
+        return soft("–")
+    return _link(reverse("planner:run-pod", args=[run.pk, namespace, name]), breakable(pod))
 
 
 @register.simple_tag

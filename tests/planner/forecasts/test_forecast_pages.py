@@ -23,6 +23,7 @@ from planning.forecasts.clock import spelled
 from planning.forecasts.figures import EvictionRow
 from planning.units import resource_label
 from tests import factories
+from tests.planner.pages import as_shown
 from tests.planner.recorded import forecast_done
 from traces import read_trace
 
@@ -450,7 +451,7 @@ def test_the_chart_of_evictions_draws_the_smallest_pairs_of_queues_together() ->
 
 
 def test_a_moment_shows_queues_and_waiting_jobs(browser: Client, done: Forecast) -> None:
-    content = browser.get(f"/forecasts/{done.pk}/moment/?at=130").content.decode()
+    content = as_shown(browser.get(f"/forecasts/{done.pk}/moment/?at=130").content.decode())
     assert "Branch from here" in content
     assert "trace/third" in content
     assert "2 jobs wait, 3 jobs run." in content
