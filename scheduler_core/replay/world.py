@@ -58,6 +58,7 @@ class World:
         self.begin = self.cluster.now
         self.agenda = Agenda()
         self._stamped = (-1.0, "")
+        self._looked_up: tuple[object, bool] = None, False
         self.lives: dict[str, Life] = {}
         self.members: dict[str, dict[str, None]] = {}
         self.podgroups: MutableMapping[str, Object] = self.cluster.podgroups
@@ -132,8 +133,16 @@ class World:
     def remove_group(self, key: str) -> None:
         """Delete a PodGroup, not its pods."""
         del self.podgroups[key]
-        if closes(self.cluster.queues):
+        if self.has_closing_queue:
             self.cluster.queues = settled(self.cluster.queues, self.queues_in_use())
+
+    @property
+    def has_closing_queue(self) -> bool:
+        """Return whether any queue is Closing, looked up once for each list of queues."""
+        queues = self.cluster.queues
+        if self._looked_up[0] is not queues:
+            self._looked_up = queues, closes(queues)
+        return self._looked_up[1]
 
     def queues_in_use(self) -> set[str]:
         """Return the queues that have PodGroups."""

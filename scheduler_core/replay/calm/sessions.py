@@ -20,7 +20,6 @@ from scheduler_core.replay.calm.jobs import CalmJobs, Places
 from scheduler_core.replay.calm.kinds import JobKinds
 from scheduler_core.replay.course import Course
 from scheduler_core.replay.fixpoint import Change
-from scheduler_core.replay.queues import closes
 from scheduler_core.simulate import Simulation
 
 Object = Mapping[str, Any]
@@ -126,7 +125,7 @@ class Calm:
 
     def _is_disturbed(self) -> bool:
         """Return whether a queue is closing, or a node is lost, on which no bound pod runs."""
-        return closes(self.world.cluster.queues) or self.course.machines.any_is_lost
+        return self.world.has_closing_queue or self.course.machines.any_is_lost
 
     def _runs(self, job: JobInfo) -> bool:
         """Return whether all pods of a job run, and no vcjob controls it."""
