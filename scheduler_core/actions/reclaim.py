@@ -11,6 +11,7 @@ from scheduler_core.decision import Why
 from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.heap import Remembered
 from scheduler_core.framework.lines import InLine, Line
 from scheduler_core.framework.node_columns import Nodes
 from scheduler_core.framework.session import Session
@@ -77,7 +78,9 @@ class Reclaim:
         self.evicts = session.reasons or self._might_evict()
         if not self.evicts:
             return
-        self.work = WorkList(session, settled=False)
+        # Nothing moves between skipped turns, so that queues compare as before.
+        self.queue_before = Remembered(session.orders.queue_before)
+        self.work = WorkList(session, settled=False, queue_before=self.queue_before)
         active = self._add_lines() or self._add_jobs()
         for queue in session.snapshot.index.queues_of(active):
             self.work.add_queue(queue)
@@ -130,8 +133,9 @@ class Reclaim:
             while (jobs := self.work.waiting(queue)) is not None:
                 job = jobs.pop()
                 watch(queue, job)
-                if not self._fails_as_equals_did(jobs):
+                if not (self._fails_as_equals_did(jobs) or self._is_refused(queue, job)):
                     self.take_turn(queue, job, jobs)
+                    self.queue_before.forget()
                 if jobs:
                     queues.push(queue)
 
@@ -157,6 +161,10 @@ class Reclaim:
         """
         return isinstance(jobs, InLine) and self._failed.get(jobs.line) == len(self.session.nodes.changes)
 
+    def _is_refused(self, queue: QueueInfo, job: JobInfo) -> bool:
+        """Return whether the queue may not evict for any task of a job, so that its turn has no effect."""
+        return not self.session.reasons and all(self._is_task_refused(queue, task) for task in job.samples())
+
     def _is_typical(self, queue: QueueInfo, job: JobInfo) -> bool:
         """Return whether a job that reclaimed nothing represents jobs equal to it.
 
@@ -178,11 +186,12 @@ class Reclaim:
         """Return whether no task of a job may reclaim anything as long as nothing moves."""
         if job.is_pending:
             return True
-        queue = self.session.queues[job.queue]
-        for task in job.samples():
-            if not (task.shape.gated or never_evicts(task) or self._refusal(queue, task) is not None):
-                return not self.session.plugins.job_starving(job)
-        return True
+        return self._is_refused(self.session.queues[job.queue], job) or not self.session.plugins.job_starving(
+            job
+        )
+
+    def _is_task_refused(self, queue: QueueInfo, task: TaskInfo) -> bool:
+        return task.shape.gated or never_evicts(task) or self._refusal(queue, task) is not None
 
     def _refusal(self, queue: QueueInfo, task: TaskInfo) -> Why | None:
         """Return why a queue may not evict for a task; the same for tasks of one shape until a task moves."""

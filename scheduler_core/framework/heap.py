@@ -66,6 +66,37 @@ class PriorityQueue(Generic[Item]):
         return first
 
 
+class Remembered(Generic[Item]):
+    """A comparison that remembers its answers until `forget` is called.
+
+    Sound if `forget` is called whenever a key might have changed.
+
+    Parameters
+    ----------
+    less : callable
+        As in `PriorityQueue`.
+
+    """
+
+    __slots__ = ("_known", "_less")
+
+    def __init__(self, less: Callable[[Item, Item], bool]) -> None:
+        self._less = less
+        self._known: dict[tuple[Item, Item], bool] = {}
+
+    def __call__(self, left: Item, right: Item) -> bool:
+        """Return whether `left` is popped before `right`."""
+        pair = left, right
+        known = self._known.get(pair)
+        if known is None:
+            known = self._known[pair] = self._less(left, right)
+        return known
+
+    def forget(self) -> None:
+        """Forget all answers."""
+        self._known.clear()
+
+
 class SettledQueue(Generic[Item]):
     """A sorted queue of elements whose order does not change while they are queued.
 

@@ -16,6 +16,7 @@ from scheduler_core.model.status import TaskStatus
 Jobs = PriorityQueue[JobInfo] | SettledQueue[JobInfo] | InLine
 Tasks = PriorityQueue[TaskInfo] | list[TaskInfo]
 Queues = PriorityQueue[QueueInfo] | SettledQueue[QueueInfo]
+QueueBefore = Callable[[QueueInfo, QueueInfo], bool]
 
 
 Watcher = Callable[[QueueInfo, JobInfo | None], None]
@@ -34,6 +35,8 @@ class WorkList:
     settled : bool
         Whether no job or queue changes its position while it is queued, as tasks change only in their own
         turns.
+    queue_before : callable, optional
+        The comparison of queues that are not settled; by default that of the session.
 
     Attributes
     ----------
@@ -42,13 +45,13 @@ class WorkList:
 
     """
 
-    def __init__(self, session: Session, *, settled: bool) -> None:
+    def __init__(self, session: Session, *, settled: bool, queue_before: QueueBefore | None = None) -> None:
         self.session = session
         self.settled = settled
         self._touched: Mapping[str, JobInfo] | None = None
         key = session.orders.queue_key() if settled else None
         self.has_key = key is not None
-        self.queues: Queues = queue_heap(session) if key is None else SettledQueue(key)
+        self.queues: Queues = queue_heap(session, before=queue_before) if key is None else SettledQueue(key)
         self.jobs: dict[str, Jobs] = {}
         self._seen: set[str] = set()
 
@@ -91,10 +94,12 @@ class WorkList:
         return self.jobs.get(queue.name) or None
 
 
-def queue_heap(session: Session, queues: Iterable[QueueInfo] = ()) -> PriorityQueue[QueueInfo]:
+def queue_heap(
+    session: Session, queues: Iterable[QueueInfo] = (), before: QueueBefore | None = None
+) -> PriorityQueue[QueueInfo]:
     """Return queues in a heap, not re-sorted when shares change unless a rule of ours requires it."""
     kind = LiveQueue if session.orders.live_queues else PriorityQueue
-    return kind(session.orders.queue_before, queues)
+    return kind(before or session.orders.queue_before, queues)
 
 
 def queues_that_wait(session: Session) -> set[str]:
