@@ -71,6 +71,8 @@ class Preempt:
         self.starving: dict[str, list[JobInfo]] = {}
         self.tasks: dict[str, Tasks] = {}
         self.attempts = FailedAttempts(session, Point.PREEMPTABLE)
+        # The number of node changes when no node had room or victims for tasks of one kind.
+        self._hopeless: dict[tuple[str, int, int], int] = {}
         if not (session.reasons or self._might_gain()):
             return
         for job in active_waiting_jobs(session):
@@ -110,7 +112,8 @@ class Preempt:
             queue = queues.pop()
             self.preempt_other_jobs(queue, watch)
             for job in self.starving[queue.name]:
-                self.preempt_own_tasks(queue, job)
+                if not all(map(self._is_hopeless, job.samples())):
+                    self.preempt_own_tasks(queue, job)
 
     def preempt_other_jobs(self, queue: QueueInfo, watch: Watcher = ignore_turns) -> None:
         """Preempt tasks of other jobs of the queue for its starving jobs.
@@ -168,7 +171,7 @@ class Preempt:
         An attempt that has failed for an equal task is not repeated.
         """
         session = self.session
-        if not self._is_eligible(task):
+        if self._is_hopeless(task) or not self._is_eligible(task):
             return False
         try:
             session.plugins.pre_predicate(task)
@@ -180,9 +183,10 @@ class Preempt:
         nodes = self.nodes_for(task)
         if self.dry_run.enabled:
             return preempt_by_dry_run(statement, queue, task, nodes, candidates.on, self.dry_run)
-        candidate_nodes = session.placement.by_score(
-            task, nodes, self._nodes_to_search(task, nodes, candidates)
-        )
+        to_search = self._nodes_to_search(task, nodes, candidates)
+        if self.rolls_back and among == self.other_jobs and not (len(to_search) or job_of(task).ready_count):
+            self._hopeless[self._kind_of(task)] = len(session.nodes.changes)
+        candidate_nodes = session.placement.by_score(task, nodes, to_search)
         attempt = self.attempts.begin(task, len(nodes) - len(candidate_nodes), among)
         for node in candidate_nodes:
             if self._preempt_on(statement, queue, task, node, candidates.on(node), attempt):
@@ -212,6 +216,22 @@ class Preempt:
             return nodes
         candidate_nodes = candidates.bound.nodes_for(task) | self.session.placement.fits_future_idle(task)
         return np.flatnonzero(candidate_nodes)
+
+    def _is_hopeless(self, task: TaskInfo) -> bool:
+        """Return whether an attempt for a task has no effect, as one for an equal task found no node.
+
+        Sound as long as nothing moves, as tasks of one class whose jobs have none to lose have the same
+        candidates in their queue, of which jobs of one priority could evict the same. Reasons are recorded
+        for each task separately.
+        """
+        session, job = self.session, job_of(task)
+        if session.reasons or job.ready_count:
+            return False
+        return self._hopeless.get(self._kind_of(task)) == len(session.nodes.changes)
+
+    def _kind_of(self, task: TaskInfo) -> tuple[str, int, int]:
+        job = job_of(task)
+        return job.queue, job.priority, self.session.functions.class_of(task)
 
     def _is_eligible(self, task: TaskInfo) -> bool:
         """Return whether a task may preempt.
