@@ -10,6 +10,7 @@ Source: volcano ``pkg/scheduler/plugins/util/k8s/snapshot.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,6 +73,7 @@ class K8sNodeSnapshot:
         self.pods = SelectorClasses(shapes, cluster, self.services, len(nodes))
         self.ports = list({port: None for shape in shapes for port in shape.fact("host_ports", host_ports)})
         self._required: dict[Hashable, Mask] = {}
+        self._amounts: Counts = np.zeros((0, 5), dtype=np.int64)
         self._pairs: dict[int, tuple[tuple[int, int], ...]] = {}
         self._copies: dict[str, int] = {}
         self._gone: set[str] = set()
@@ -87,19 +89,24 @@ class K8sNodeSnapshot:
         found = np.flatnonzero(tasks.node_of != NO_NODE)
         node_of = tasks.node_of[found]
         pods = np.bincount(node_of, minlength=len(self.nodes))
-        sums: Counts = np.zeros((len(self.nodes), 5), dtype=np.int64)
-        if pods.any():
-            numbers = tasks.shape_numbers[found][np.argsort(node_of, kind="stable")]
-            amounts = np.array([self.amounts_of(shape) for shape in tasks.shapes])[numbers]
-            busy = np.flatnonzero(pods)
-            starts = (np.cumsum(pods) - pods)[busy]
-            sums[busy] = np.add.reduceat(amounts, starts, axis=0)
+        sums = self._sums(tasks, found[np.argsort(node_of, kind="stable")], pods)
         self._room: RowTable[int, np.int64] = RowTable(self._limits - pods, self.changes)
         self._taken: RowTable[list[int], np.int64] = RowTable(sums, self.changes)
         self.room_of, self.taken_of = self._room.rows, self._taken.rows
         if self.ports or self.pods.selecting:
             for number, node in zip(found.tolist(), node_of.tolist(), strict=True):
                 self._count_pod(tasks.pods[number], tasks.shape_of(number), node)
+
+    def _sums(self, tasks: TaskTable, numbers: NDArray[np.intp], counts: NDArray[np.intp]) -> Counts:
+        """Return the amounts of consecutive groups of pods, of which `counts` has the sizes, (K, 5)."""
+        if len(self._amounts) != len(tasks.shapes):
+            self._amounts = np.array([self.amounts_of(shape) for shape in tasks.shapes])
+        sums: Counts = np.zeros((len(counts), 5), dtype=np.int64)
+        if len(numbers):
+            busy, starts = np.flatnonzero(counts), np.cumsum(counts) - counts
+            amounts = self._amounts[tasks.shape_numbers[numbers]]
+            sums[busy] = np.add.reduceat(amounts, starts[busy], axis=0)
+        return sums
 
     def _count_pod(self, info: PodInfo, shape: PodShape, node: int) -> None:
         """Count a pod on a node by its ports and by the kind that selectors distinguish."""
@@ -125,14 +132,11 @@ class K8sNodeSnapshot:
         self._shapes_known = len(tasks.shapes)
         before = self.pods.relations()
         finds = bool(self.ports) or self.pods.selecting
-        for node, found in nodes.items():
-            taken, pairs_of = [0] * 5, self._pairs
-            for shape in map(tasks.shape_of, found):
-                pairs = pairs_of.get(shape.number)
-                for position, amount in self._pairs_of(shape) if pairs is None else pairs:
-                    taken[position] += amount
+        counts = np.array([*map(len, nodes.values())], dtype=np.intp)
+        numbers = np.fromiter(chain.from_iterable(nodes.values()), dtype=np.intp)
+        taken = self._sums(tasks, numbers, counts).tolist()
+        for (node, found), self.taken_of[node] in zip(nodes.items(), taken, strict=True):
             self.room_of[node] = int(self._limits[node]) - len(found)
-            self.taken_of[node] = taken
             if finds:
                 self.used_ports[:, node] = False
                 self.pods.forget(node)

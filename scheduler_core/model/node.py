@@ -6,6 +6,7 @@ Source: volcano ``pkg/scheduler/api/node_info.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.changes import ChangeLog, RowTable
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod import Pairs
-from scheduler_core.model.rows import Matrix, add_pairs, fits, sums_on_nodes, without_scalars
+from scheduler_core.model.rows import Matrix, add_pairs, fits, without_scalars
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.task import NO_NODE
 from scheduler_core.model.tasks_on_nodes import TasksOnNodes
@@ -147,34 +148,34 @@ class NodeTable:
         for number in numbers[~regular].tolist():
             self._account(table[number], table[number].node, 1.0)
             self.changes.add(table[number].node)
-        rows = np.array([shape.row for shape in table.shapes])
-        kinds, leaving = table.shape_numbers[numbers], regular & table.leaving[numbers]
-        used = sums_on_nodes(rows, kinds[regular], node_of[regular], self.allocatable.shape)
-        leaves = sums_on_nodes(rows, kinds[leaving], node_of[leaving], self.allocatable.shape)
+        used, leaves = table.sums_on_nodes(numbers[regular], node_of[regular], len(self))
         self._write(self.idle - used, self.used + used, self.releasing + leaves)
 
-    def reload(self, number: int, table: TaskTable, found: Sequence[int]) -> None:
-        """Replace the tasks on a node by the given ones, and recompute its amounts."""
-        self.tasks.reload(number, found)
-        self.names_scalars[number] = self._named_scalars[number]
+    def reload(self, found: Mapping[int, Sequence[int]], table: TaskTable) -> None:
+        """Replace the tasks on some nodes by the given ones, and recompute the amounts of these nodes."""
         nothing = [0.0] * len(self.axis)
-        used, self.releasing_of[number], self.pipelined_of[number] = nothing[:], nothing[:], nothing[:]
-        self.idle_of[number] = self._offers[number][:]
-        self.used_of[number] = used
-        if self.names_scalars[number]:
-            for task in found:
-                pairs = table.shape_of(task).amounts
-                add_pairs(used, pairs, 1.0)
-                if table.leaving[task]:
-                    add_pairs(self.releasing_of[number], pairs, 1.0)
-            idle = self.idle_of[number]
-            for position, amount in enumerate(used):
-                idle[position] -= amount
-        else:
-            for task in found:
+        for number, tasks in found.items():
+            self.tasks.reload(number, tasks)
+            self.names_scalars[number] = self._named_scalars[number]
+            self.pipelined_of[number] = nothing[:]
+        regular = [number for number in found if self.names_scalars[number]]
+        others = [number for number in found if not self.names_scalars[number]]
+        on_regular = [found[number] for number in regular]
+        of_tasks = np.fromiter(chain.from_iterable(on_regular), dtype=np.intp)
+        places = np.repeat(np.arange(len(regular)), [*map(len, on_regular)])
+        used, leaves = table.sums_on_nodes(of_tasks, places, len(regular))
+        idle = self.allocatable[regular] - used
+        amounts = zip(regular, idle.tolist(), used.tolist(), leaves.tolist(), strict=True)
+        for number, *rows in amounts:
+            self.idle_of[number], self.used_of[number], self.releasing_of[number] = rows
+        for number in others:
+            self.idle_of[number] = self._offers[number][:]
+            self.used_of[number], self.releasing_of[number] = nothing[:], nothing[:]
+            for task in found[number]:
                 self._account(table[task], number, 1.0)
-        self._update_future(number)
-        self.changes.add(number)
+        for number in found:
+            self._update_future(number)
+            self.changes.add(number)
 
     def add_task(self, task: TaskInfo, number: int) -> bool:
         """Add a task to a node and account for it by its status; return False if its pod is already there."""

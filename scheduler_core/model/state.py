@@ -113,12 +113,10 @@ class State:
                 self._reload(before)
             else:
                 before.keep()
-        for node in sorted(nodes.union(changed)):
-            found = renewal.nodes[node] = self._by_uid(self._found[node])
-            if node in nodes:
-                self._nodes.reload(node, self._tasks, found)
-            else:
-                self._nodes.forget_counted(node)
+        renewal.nodes.update((node, self._by_uid(self._found[node])) for node in sorted(nodes.union(changed)))
+        self._nodes.reload({node: renewal.nodes[node] for node in sorted(nodes)}, self._tasks)
+        for node in sorted(renewal.nodes.keys() - nodes):
+            self._nodes.forget_counted(node)
         if "sums" in self.snapshot.__dict__:
             renewal.queues.update(self.snapshot.sums.queues_of(renewal.jobs))
         for fold in ("sums", "index"):
@@ -252,7 +250,4 @@ class State:
 
     def _by_uid(self, numbers: Collection[int]) -> list[int]:
         """Return tasks in the order of their pods' uids."""
-        if len(numbers) < 2:
-            return list(numbers)
-        pods = self._tasks.pods
-        return sorted(numbers, key=lambda number: pods[number].uid)
+        return sorted(numbers, key=self._tasks.uids.__getitem__) if len(numbers) > 1 else list(numbers)

@@ -17,6 +17,7 @@ from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.model.pod_kind import PodKind
 from scheduler_core.model.pods import KnownPods
+from scheduler_core.model.rows import Matrix, sums_on_nodes
 from scheduler_core.model.status import COMPLETED_STATUSES, TaskStatus
 from scheduler_core.model.task import NO_NODE
 
@@ -33,6 +34,8 @@ class TaskTable:
     ----------
     pods : list of PodInfo
         The pods of the tasks, by number; entries of removed tasks are meaningless.
+    uids : list of str
+        Their uids.
     node_of : (T,) intp
         The node number of each task, `NO_NODE` for none.
     shapes : list of PodShape
@@ -70,6 +73,7 @@ class TaskTable:
         self, known_pods: KnownPods, axis: ResourceAxis, jobs: Mapping[str, JobInfo], nodes: Mapping[str, int]
     ) -> None:
         self.pods = list(known_pods.pods)
+        self.uids = [info.uid for info in self.pods]
         self.touched: dict[str, JobInfo] = {}
         self.counted: dict[str, JobInfo] = {}
         self._axis = axis
@@ -93,6 +97,7 @@ class TaskTable:
         self.leaving = statuses == TaskStatus.RELEASING
         self._sorts: list[int] = (self.shape_numbers * _STATUS_BITS + statuses).tolist()
         self._totals: dict[tuple[int, ...], JobTotals] = {}
+        self._rows: Matrix = np.zeros((0, len(axis)))
 
     def _places(self) -> NDArray[np.intp]:
         """Return the node number of each pod, NO_NODE if it is on none, (T,)."""
@@ -151,7 +156,7 @@ class TaskTable:
         shape = self._made_of[number_of_kind][1]
         number = self._free.pop() if self._free else self._new_number(info)
         node = NO_NODE if info.status in COMPLETED_STATUSES else self._nodes.get(info.node_name, NO_NODE)
-        self.pods[number] = info
+        self.pods[number], self.uids[number] = info, info.uid
         self._made_of_number[number] = self.kind_numbers[number] = number_of_kind
         self.statuses[number] = info.status
         self.node_of[number] = node
@@ -187,6 +192,7 @@ class TaskTable:
         """Return a new number."""
         number = len(self.pods)
         self.pods.append(info)
+        self.uids.append(info.uid)
         self._tasks.append(None)
         self._made_of_number.append(0)
         self._sorts.append(0)
@@ -198,6 +204,21 @@ class TaskTable:
             self.node_of = np.concatenate([self.node_of, zeros + NO_NODE])
             self.leaving = np.concatenate([self.leaving, zeros.astype(np.bool_)])
         return number
+
+    def sums_on_nodes(
+        self, numbers: NDArray[np.intp], node_of: NDArray[np.intp], nodes: int
+    ) -> tuple[Matrix, Matrix]:
+        """Return what some tasks use and what of it will be released on each of N nodes, (N, R) each."""
+        rows, shape = self._shape_rows(), (nodes, len(self._axis))
+        kinds, leaving = self.shape_numbers[numbers], self.leaving[numbers]
+        used = sums_on_nodes(rows, kinds, node_of, shape)
+        return used, sums_on_nodes(rows, kinds[leaving], node_of[leaving], shape)
+
+    def _shape_rows(self) -> Matrix:
+        """Return the requests of all shapes, (S, R)."""
+        if len(self._rows) != len(self.shapes):
+            self._rows = np.array([shape.row for shape in self.shapes])
+        return self._rows
 
     def statuses_on_nodes(self, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the current statuses of some tasks on their nodes, (K,)."""
