@@ -20,6 +20,13 @@ def test_more_jobs_take_longer_and_sessions_are_limited_to_those_due() -> None:
     assert estimated(small_replay(1, jobs=400, horizon_seconds=60, period_seconds=1)).sessions == 61
 
 
+def test_jobs_of_many_pods_take_longer() -> None:
+    document: Any = small_replay(1)
+    job = {"metadata": {"name": "large"}, "spec": {"tasks": [{"replicas": 20000}, {"name": "one"}]}}
+    large = {**document, "jobs": [job]}
+    assert estimated(large).seconds > estimated({**document, "jobs": []}).seconds + 1
+
+
 def test_a_configuration_that_evicts_may_take_longer() -> None:
     document: Any = small_replay(1)
     evicts = {**document, "scheduler_conf": {"actions": "enqueue, allocate, reclaim", "tiers": []}}
