@@ -13,6 +13,7 @@ from scheduler_core.actions.preempt_candidates import (
     Among,
     Candidates,
     Filter,
+    is_terminating_victim,
     job_of,
     of_other_jobs,
     of_same_job,
@@ -251,7 +252,7 @@ class Preempt:
             return False
         if Code.UNSCHEDULABLE_AND_UNRESOLVABLE in {status.code for status in session.statuses.lists[number]}:
             return True
-        return not any(_is_terminating_victim(other, task) for other in session.nodes.tasks.in_order(node))
+        return not any(is_terminating_victim(other, task) for other in session.nodes.tasks.in_order(node))
 
     def _preempt_on(
         self,
@@ -288,16 +289,3 @@ class Preempt:
     def _has_room(self, queue: QueueInfo, task: TaskInfo, node: int) -> bool:
         session = self.session
         return session.nodes.fits_future_idle(task, node) and session.plugins.allocatable(queue, task) is None
-
-
-def _is_terminating_victim(other: TaskInfo, task: TaskInfo) -> bool:
-    """Return whether a pod of lower priority than the task's is terminating because it was preempted."""
-    if not other.pod["metadata"].get("deletionTimestamp"):
-        return False
-    if int(other.pod["spec"].get("priority") or 0) >= int(task.pod["spec"].get("priority") or 0):
-        return False
-    for condition in (other.pod.get("status") or {}).get("conditions") or ():
-        if condition.get("type") == "DisruptionTarget":
-            mine = (condition.get("status"), condition.get("reason"))
-            return bool(mine == ("True", "PreemptionByScheduler"))
-    return False

@@ -1,4 +1,4 @@
-"""The tasks that preempt may evict, before the plugins vote.
+"""The tasks that preempt may evict, before the plugins vote, and those that it has evicted.
 
 Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` at v1.15.1.
 """
@@ -60,3 +60,16 @@ def of_other_jobs(task: TaskInfo, job: JobInfo) -> Filter:
 def of_same_job(task: TaskInfo, job: JobInfo) -> Filter:
     """Return the filter for candidates in the task's own job, applied before the plugins vote."""
     return lambda other: other.job is job and _may_be_preempted(other, task)
+
+
+def is_terminating_victim(other: TaskInfo, task: TaskInfo) -> bool:
+    """Return whether a pod of lower priority than the task's is terminating because it was preempted."""
+    if not other.pod["metadata"].get("deletionTimestamp"):
+        return False
+    if int(other.pod["spec"].get("priority") or 0) >= int(task.pod["spec"].get("priority") or 0):
+        return False
+    for condition in (other.pod.get("status") or {}).get("conditions") or ():
+        if condition.get("type") == "DisruptionTarget":
+            mine = (condition.get("status"), condition.get("reason"))
+            return bool(mine == ("True", "PreemptionByScheduler"))
+    return False
