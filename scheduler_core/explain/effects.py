@@ -62,6 +62,8 @@ class Outcome:
         The last eviction of each pod.
     times : dict
         The number of its evictions in all cycles, by pod.
+    vacated : set of str
+        The nodes from which pods were evicted.
     releasing : set of str
         The nodes on which pods are still terminating at the end.
     looping : set of str
@@ -72,9 +74,10 @@ class Outcome:
 
     def __init__(self, result: Object) -> None:
         self.jobs = {entry["name"]: _job(entry) for entry in result["cycles"][-1]["podgroups"]}
-        evictions = list(self._evictions(result))
-        self.evicted = dict(evictions)
-        self.times = Counter(pod for pod, _ in evictions)
+        steps = list(_evictions(result))
+        self.evicted = {step["pod"]: self._evicted(step) for step in steps}
+        self.times = Counter(step["pod"] for step in steps)
+        self.vacated = {step.get("node") or "" for step in steps}
         nodes = result["cycles"][-1]["nodes"]
         self.releasing = {entry["name"] for entry in nodes if any(entry["releasing"].values())}
         self.looping = jobs_in_loops(result)
@@ -85,14 +88,18 @@ class Outcome:
         there = {*own.placed, *own.promised, *own.pending}
         return sum(entry["job"] == job and pod not in there for pod, entry in self.evicted.items())
 
-    def _evictions(self, result: Object) -> Iterator[tuple[str, dict[str, str]]]:
-        for cycle in result["cycles"]:
-            for step in cycle["decisions"]:
-                if step["op"] == "evict" and step["state"] == "committed":
-                    job = self.jobs.get(step["job"])
-                    queue = job.queue if job is not None else ""
-                    where = {"pod": step["pod"], "job": step["job"], "queue": queue}
-                    yield step["pod"], {**where, "for": step.get("for") or ""}
+    def _evicted(self, step: Object) -> dict[str, str]:
+        job = self.jobs.get(step["job"])
+        queue = job.queue if job is not None else ""
+        return {"pod": step["pod"], "job": step["job"], "queue": queue, "for": step.get("for") or ""}
+
+
+def _evictions(result: Object) -> Iterator[Object]:
+    """Yield the committed evictions of all cycles."""
+    for cycle in result["cycles"]:
+        for step in cycle["decisions"]:
+            if step["op"] == "evict" and step["state"] == "committed":
+                yield step
 
 
 def _job(entry: Object) -> JobOutcome:

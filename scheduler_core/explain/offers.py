@@ -52,13 +52,13 @@ def order_of(offer: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def when_it_runs(outcome: Outcome, job: str) -> str:
-    """Return when a job runs that later sessions bind; pipelined pods wait for others to terminate."""
-    promised = outcome.jobs[job].promised
-    if not promised:
+    """Return when a job runs that later sessions bind; pipelined pods wait until others leave their nodes."""
+    nodes = set(outcome.jobs[job].promised.values())
+    if not nodes:
         return "at once"
-    if outcome.evicted:
+    if outcome.vacated & nodes:
         return "after evictions"
-    return "after terminations" if outcome.releasing & set(promised.values()) else "in a later session"
+    return "after terminations" if outcome.releasing & nodes else "in a later session"
 
 
 def merged_equals(offers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -216,6 +216,33 @@ def test_proposal_says_after_evictions_only_if_pods_are_evicted() -> None:
     assert "then runs after terminations; nothing else changes." in sentence(offer)
 
 
+def test_evictions_of_another_job_on_another_node_are_not_what_the_job_waits_for() -> None:
+    def on(name: str, **more: Any) -> Object:
+        return {"nodeSelector": {"kubernetes.io/hostname": name}, **more}
+
+    document = scenario(
+        nodes=[node("n0", cpu=2), node("n1", cpu=2)],
+        queues=[queue("a")],
+        priorityclasses=[priority_class("high", 1000)],
+        podgroups=[
+            podgroup("old", queue="a", phase="Running"),
+            podgroup("low", queue="a", phase="Running"),
+            podgroup("preempts", queue="a", priority_class="high"),
+            podgroup("j", queue="a"),
+        ],
+        pods=[
+            pod("old-0", group="old", node="n0", deleting=True, cpu=2),
+            pod("low-0", group="low", node="n1", cpu=2),
+            pod("preempts-0", group="preempts", priority=1000, spec=on("n1"), cpu=2),
+            pod("j-0", group="j", spec=on("n0", **GATED), cpu=2),
+        ],
+        conf=conf("allocate, preempt", ["priority", "conformance"], ["predicates", "proportion"]),
+    )
+    assert "evict" in [entry["op"] for entry in simulate_document(document)["cycles"][0]["decisions"]]
+    [offer] = offers(document, "default/j")["unblock.gates"]
+    assert offer["runs"] == "after terminations"
+
+
 def test_proposal_says_that_a_pipelined_job_is_never_bound() -> None:
     """Action preempt pipelines to idle room as well, but without action allocate nothing binds there."""
     document = scenario(
