@@ -130,7 +130,8 @@ class Reclaim:
             if self.session.plugins.overused(queue):
                 watch(queue, None)
                 continue
-            while (jobs := self.work.waiting(queue)) is not None:
+            jobs = self.work.waiting(queue)
+            while jobs is not None:
                 job = jobs.pop()
                 watch(queue, job)
                 if not (self._fails_as_equals_did(jobs) or self._is_refused(queue, job)):
@@ -138,6 +139,8 @@ class Reclaim:
                     self.queue_before.forget()
                 if jobs:
                     queues.push(queue)
+                else:
+                    jobs = None
 
     def take_turn(self, queue: QueueInfo, job: JobInfo, jobs: Jobs) -> None:
         """Reclaim for a job's tasks one after the other; the job is pipelined as a whole or not at all."""

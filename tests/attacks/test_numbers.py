@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.test import Client, RequestFactory, override_settings
 from django.urls import path
@@ -94,6 +95,7 @@ class _Unwritable(APIView):
         return Response({"share": float("inf")})
 
 
+@login_not_required
 def _absent(request: HttpRequest) -> HttpResponse:
     raise Http404
 

@@ -484,7 +484,7 @@ def test_a_change_repeats_until_the_end() -> None:
     assert [(change.at / HOUR, change.times, change.every) for change in line.changes] == [
         (6, 3, "1 d"), (18, 3, "1 d"), (24, 1, ""),
     ]  # fmt: skip
-    assert [mark.label for mark in line.marks] == ["1", "1", "1", "2", "2", "2", "3"]
+    assert [mark.label for mark in line.marks] == ["1", "2", "3", "1", "2", "1", "2"]
 
 
 @pytest.mark.parametrize("every", ["0s", "soon", "", None, True, [], -1, "1m"])
