@@ -176,7 +176,8 @@ def read_columns(text: str, name: str) -> Trace:
 
     """
     # StringIO would take four bytes for each character.
-    lines = csv.DictReader(TextIOWrapper(BytesIO(text.removeprefix("\ufeff").encode()), "utf-8"))
+    content = BytesIO(text.removeprefix("\ufeff").encode("utf-8", "surrogatepass"))
+    lines = csv.DictReader(TextIOWrapper(content, "utf-8", "surrogatepass"))
     try:
         return _read(lines, HEADERS[name])
     except csv.Error as error:

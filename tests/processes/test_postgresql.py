@@ -13,8 +13,8 @@ TESTS = (
     "attacks/test_bundles.py",
     "attacks/test_logins.py",
     "planner/scenarios/test_concurrent_removal.py",
+    "planner/test_concurrent_deletion.py",
     "planner/test_constraints.py",
-    "planner/work/test_concurrent_deletion.py",
 )
 """Their input is written to rows: texts with NUL, numbers out of range, concurrent guesses; and removals."""
 

@@ -195,6 +195,12 @@ def test_the_start_time_of_a_trace_is_kept(name: str, begin: str) -> None:
     assert read_trace(READ[name][0]).begin == begin
 
 
+def test_a_text_that_no_file_can_hold_is_read_as_it_is() -> None:
+    """Texts of callers may contain half of a surrogate pair."""
+    trace = read_trace("name,queue,submit_seconds,run_seconds\na\ud800,team,1,2\n")
+    assert [job.name for job in trace.jobs] == ["a\ud800"]
+
+
 def test_skipped_jobs_are_noted() -> None:
     assert read_trace(PHILLY).notes == ("Left out: 1 job without run time.",)
     assert read_trace(SWF).notes == ("Left out: 1 job that never ran.",)
