@@ -174,8 +174,7 @@ class Reclaim:
         Not with a nominated node, as preempt relies on its pre-predicates.
         """
         return all(
-            never_evicts(task)
-            or self._refusal(queue, task) is not None
+            self._is_task_refused(queue, task)
             or (not task.nominated and self.session.placement.is_local(task))
             for task in job.samples()
         )
