@@ -72,13 +72,20 @@ def test_no_page_asks_a_viewer_to_do_what_only_editors_may_do(client: Client, fi
         assert "ditor of the workspace can" in content or page == "/", page
 
 
-def test_a_viewer_who_may_import_nowhere_is_told_the_role(client: Client, scenario: Scenario) -> None:
+def test_a_viewer_who_may_import_nowhere_reads_why_instead_of_a_form(
+    client: Client, scenario: Scenario
+) -> None:
     log_in(client, "viewer", Role.VIEWER)
-    refused = client.get("/import/")
-    assert refused.status_code == 403
-    assert "requires the role editor; you are viewer." in refused.content.decode()
+    page = client.get("/import/").content.decode()
+    assert "requires the role editor; you are viewer." in page
+    assert "Preview</button>" not in page
+    assert client.post("/import/", {"documents": "kind: Queue"}).status_code == 403
+    rebase = " ".join(client.get(f"/scenarios/{scenario.pk}/carry-over/").content.decode().split())
+    assert "An editor of the workspace can import the cluster again under the name" in rebase
     log_in(client, "outsider", None)
     assert "you have no role here" in client.get("/import/").content.decode()
+    log_in(client, "editor", Role.EDITOR)
+    assert "Preview</button>" in client.get("/import/").content.decode()
 
 
 def test_the_sample_shows_a_viewer_what_can_be_read(client: Client, db: None) -> None:

@@ -21,7 +21,7 @@ from planner.clusters.selectors.usage import (
     snapshots_of,
     sole_admin_of,
 )
-from planner.errors import Invalid
+from planner.errors import Invalid, RoleTooLow
 from planner.rules import row_lock
 from planner.runs.models import Outcome
 from planner.work.models import Work
@@ -36,8 +36,7 @@ def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
     documents that nothing refers to. Raises RoleTooLow and Gone.
     """
     is_workspace = isinstance(thing, Workspace)
-    workspace = thing if isinstance(thing, Workspace) else thing.workspace
-    role_require(user=user, workspace=workspace, needed=Role.ADMIN if is_workspace else Role.EDITOR)
+    workspace = _deletion_require(thing, user)
     _lock(thing)
     gone = dependent_counts(thing)
     event_note(
@@ -56,6 +55,23 @@ def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
     thing.delete()
     unreferenced_outcomes_delete()
     return gone
+
+
+def deletion_refusal(*, thing: Deletable, user: User) -> str:
+    """Return why the account may not delete an object; empty if it may."""
+    try:
+        _deletion_require(thing, user)
+    except RoleTooLow as refusal:
+        return str(refusal)
+    return ""
+
+
+def _deletion_require(thing: Deletable, user: User | None) -> Workspace:
+    """Return the workspace of an object; raise RoleTooLow unless the account may delete the object."""
+    is_workspace = isinstance(thing, Workspace)
+    workspace = thing if isinstance(thing, Workspace) else thing.workspace
+    role_require(user=user, workspace=workspace, needed=Role.ADMIN if is_workspace else Role.EDITOR)
+    return workspace
 
 
 def _lock(thing: Deletable) -> None:

@@ -18,7 +18,7 @@ from planner.clusters.selectors.usage import (
     stored_snapshots,
     usage,
 )
-from planner.clusters.services.deletion import thing_delete
+from planner.clusters.services.deletion import deletion_refusal, thing_delete
 from planner.runs.selectors.runs import runs
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
@@ -72,7 +72,13 @@ def _delete(request: HttpRequest, thing: Deletable, kind: str) -> HttpResponse:
         thing_delete(thing=thing, user=caller(request))
         messages.success(request, f"The {kind} was deleted.")
         return redirect(back)
-    context = {"kind": kind, "thing": thing, "hanging": dependent_counts(thing), "back": back}
+    context = {
+        "kind": kind,
+        "thing": thing,
+        "hanging": dependent_counts(thing),
+        "back": back,
+        "refusal": deletion_refusal(thing=thing, user=caller(request)),
+    }
     return render(request, "clusters/delete.html", context)
 
 

@@ -23,7 +23,7 @@ from planner.clusters.services.imports import (
     packed_files,
 )
 from planner.clusters.services.snapshots import preview_of, preview_save, preview_store
-from planner.errors import Gone, Invalid
+from planner.errors import Gone, Invalid, RoleTooLow
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import scenarios
@@ -50,9 +50,15 @@ BEGUN = "Imported. The scenario starts as an exact copy of the cluster; change a
 def import_cluster(request: HttpRequest) -> HttpResponse:
     """Show the form; with files or a text, show a preview and save nothing.
 
-    Larger files go to a worker, and the browser to the page of that import.
+    Larger files go to a worker, and the browser to the page of that import. A viewer reads why there is no
+    form.
     """
-    workspace = workspace_for_import(request)
+    try:
+        workspace = workspace_for_import(request)
+    except RoleTooLow as refusal:
+        if request.method != "GET":
+            raise
+        return render(request, "clusters/import.html", {"place": "import", "refusal": refusal})
     if request.method == "GET":
         return _page(request, ClusterForm(auto_id=ID))
     form = ClusterForm(request.POST, request.FILES, auto_id=ID)

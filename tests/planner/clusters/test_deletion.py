@@ -87,7 +87,16 @@ def test_only_an_admin_deletes_a_workspace_and_a_viewer_deletes_nothing(
     address = f"/api/v1/workspaces/{scenario.workspace_id}/"
     assert api.delete(address).status_code == 403
     client.force_login(factories.user("viewer", role=Role.VIEWER))
-    assert client.post(f"/snapshots/{scenario.snapshot_id}/delete/").status_code == 403
+    page = f"/snapshots/{scenario.snapshot_id}/delete/"
+    assert "requires the role editor; you are viewer." in (shown := client.get(page).content.decode())
+    assert "Delete</button>" not in shown
+    assert client.post(page).status_code == 403
+    client.force_login(factories.user("editor", role=Role.EDITOR))
+    assert "Delete</button>" in client.get(page).content.decode()
+    assert (
+        "requires the role admin; you are editor."
+        in client.get(f"/workspaces/{scenario.workspace_id}/delete/").content.decode()
+    )
     client.force_login(factories.user("outsider", role=None))
     assert client.post(f"/snapshots/{scenario.snapshot_id}/delete/").status_code == 404
     client.force_login(factories.user("admin", role=Role.ADMIN))
