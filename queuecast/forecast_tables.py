@@ -85,7 +85,7 @@ def _drawn_table(found: Sequence[Json]) -> Table:
 
 def causes_table(rows: Sequence[Json]) -> Table:
     """Return why the jobs of each queue waited."""
-    parts = ("waited", "at_capability", "above_deserved", "no_room", "not_placed", "delays")
+    parts = ("waited", "closed", "at_capability", "above_deserved", "no_room", "not_placed", "delays")
     cells = [(row["queue"], row["jobs"], *(_cause(row, part) for part in parts)) for row in rows]
     columns = ("QUEUE", "JOBS", *(part.replace("_", " ").upper() for part in parts))
     return Table(columns, cells, "Why jobs waited, all waits added up", "No job was submitted.")

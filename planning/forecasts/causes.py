@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from planning.amounts import UNLIMITED
 from planning.forecasts.record import Record
-from planning.forecasts.steps import Floats, Ints, Steps, counted_intervals, moments
+from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, counted_intervals, moments
 from planning.forecasts.targets import submitted_in_time
 from scheduler_core.resource import MIN_RESOURCE, PODS
 
 Booleans = npt.NDArray[np.bool_]
 Cause = tuple[str, str]
 """One of `CAUSES`, and the resource it concerned; empty: in total."""
-CAUSES = ("at_capability", "above_deserved", "no_room", "not_placed")
+CAUSES = ("closed", "at_capability", "above_deserved", "no_room", "not_placed")
 """In the order in which they are considered."""
 
 
@@ -35,14 +35,16 @@ class CauseRow:
     jobs : int
     waited : float
         The sum of all waits; the other figures add up to it.
+    closed : float
+        While its queue was closed; none in a forecast of an older release.
     at_capability : float
-        While the job would have taken its queue above its capability in a resource.
+        While it was not, and the job would have taken its queue above its capability in a resource.
     above_deserved : float
-        While it would not, but deserved amounts decided which jobs get room, and it would have taken its
+        While neither, but deserved amounts decided which jobs get room, and it would have taken its
         queue above deserved in a resource of which the queue deserves some, or its queue deserved none of
         what the job requests.
     no_room : float
-        While neither, and the nodes had less free in total than it needs of a resource.
+        While none of these, and the nodes had less free in total than it needs of a resource.
     not_placed : float
         While enough was free in total: on nodes that are too full or do not match, or held back by a limit of
         a parent, guarantees of other queues, a gate or the order of jobs.
@@ -56,6 +58,7 @@ class CauseRow:
     queue: str
     jobs: int
     waited: float
+    closed: float
     at_capability: float
     above_deserved: float
     no_room: float
@@ -121,13 +124,15 @@ def _of_equal_jobs(
     """Return the seconds that equal jobs waited by cause, in total and by the resources it concerned."""
     waiting = counted_intervals(begins, ends)
     figures = record.queues.get(queue, {})
-    functions = [waiting, record.decided_by_deserved, *(record.free(name) for name in needs)]
+    closed = record.closures.get(queue, NOTHING)
+    functions = [waiting, closed, record.decided_by_deserved, *(record.free(name) for name in needs)]
     for of_figure in figures.values():
         functions += [steps for name, steps in of_figure.items() if name in needs]
     edges = moments(functions, record.end)
     jobs = waiting.at(edges[:-1])
     times, seconds = edges[:-1][jobs > 0], (jobs * np.diff(edges))[jobs > 0]
     causes = {
+        "closed": {"": closed.at(times) > 0},
         "at_capability": _exceeded(record, queue, needs, figures.get("capability", {}), times),
         "above_deserved": _above_deserved(record, queue, needs, times),
         "no_room": {name: record.free(name).at(times) + MIN_RESOURCE < need for name, need in needs.items()},

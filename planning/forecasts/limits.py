@@ -1,8 +1,8 @@
-"""The limits of the queues of a forecast over time."""
+"""The limits of the queues of a forecast over time, and when they are closed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,12 @@ import numpy as np
 from planning.amounts import UNLIMITED, read_amounts
 from planning.documents import items
 from planning.forecasts.demand import events_of
-from planning.forecasts.steps import Steps
+from planning.forecasts.steps import Steps, product
 from scheduler_core.conf import SchedulerConf, parse_conf
 from scheduler_core.errors import InputError
 from scheduler_core.lint.tiers import QUOTAS
 from scheduler_core.release import release_of
+from scheduler_core.replay.queues import closed, opened
 from scheduler_core.replay.timeline import Timeline
 from scheduler_core.resource import CPU, MEMORY
 
@@ -92,6 +93,39 @@ def capabilities_of(document: Json, end: float, counted: Steps) -> dict[str, dic
         name: {resource: _while(counted, Steps.of(changes)) for resource, changes in sorted(history.items())}
         for name, history in sorted(found.items())
         if history
+    }
+
+
+def closures_of(document: Json, end: float, counted: Steps) -> dict[str, Steps]:
+    """Return 1 while a queue is not open and a plugin counts queues, which then gets none of its jobs a node.
+
+    Only queues that are closed at some time; closing a queue closes those below it.
+    """
+    queues: list[Json] = [dict(queue) for queue in items(document.get("queues"))]
+    history = {name: [(0.0, 1.0)] for name in _shut(queues)}
+    for at, event in _events(document, end):
+        was = _shut(queues)
+        queues += [{**queue, "status": {}} for queue in items((event.get("create") or {}).get("queues"))]
+        new = {
+            queue["metadata"]["name"]: queue for queue in items((event.get("replace") or {}).get("queues"))
+        }
+        queues = [
+            {**new.get(queue["metadata"]["name"], queue), "status": queue.get("status") or {}}
+            for queue in queues
+        ]
+        queues = closed(queues, (event.get("close") or {}).get("queues") or (), in_use=())
+        queues = opened(queues, (event.get("open") or {}).get("queues") or ())
+        for name in sorted(was ^ (now := _shut(queues))):
+            history.setdefault(name, []).append((at, float(name in now)))
+    return {name: product(Steps.of(changes), counted) for name, changes in sorted(history.items())}
+
+
+def _shut(queues: Iterable[Json]) -> set[str]:
+    """Return the queues that are not open; one without a state is."""
+    return {
+        queue["metadata"]["name"]
+        for queue in queues
+        if (queue.get("status") or {}).get("state") not in (None, "", "Open")
     }
 
 

@@ -19,7 +19,7 @@ from planning.forecasts.clock import instant
 from planning.forecasts.demand import Demand, demand_of, pod_jobs
 from planning.forecasts.fragmentation import Room, rooms_of
 from planning.forecasts.jobs import NO_JOB, Jobs, jobs_of
-from planning.forecasts.limits import capabilities_of, counted_of, decided_by_deserved
+from planning.forecasts.limits import capabilities_of, closures_of, counted_of, decided_by_deserved
 from planning.forecasts.machines import Pool, pools_of
 from planning.forecasts.past_jobs import past_jobs
 from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, difference, product, total
@@ -92,6 +92,9 @@ class Record:
         The jobs of whose pods too few fit the nodes.
     decided_by_deserved : Steps
         1 while deserved amounts decide which jobs get room; always in a forecast of an older release.
+    closures : mapping
+        By queue, 1 while it is closed, without queues that never are; empty in a forecast of an older
+        release.
 
     """
 
@@ -109,6 +112,7 @@ class Record:
     has_causes: bool = True
     unschedulable: tuple[Unschedulable, ...] = ()
     decided_by_deserved: Steps = ALWAYS
+    closures: Mapping[str, Steps] = field(default_factory=dict)
 
     def steps(self, queue: str, figure: str, resource: str) -> Steps:
         """Return an amount of a queue over time."""
@@ -178,6 +182,7 @@ def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Recor
         rooms={} if jobs_only else rooms_of(result["nodes"], demand.kinds),
         unschedulable=() if jobs_only else unschedulable_jobs(document, jobs, vcjobs, limits),
         decided_by_deserved=ALWAYS if jobs_only else decided_by_deserved(document, end),
+        closures={} if jobs_only else closures_of(document, end, counted),
     )
 
 

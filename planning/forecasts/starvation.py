@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planning.forecasts.record import Record
-from planning.forecasts.steps import Floats, moments
+from planning.forecasts.steps import NOTHING, Floats, moments
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Starvation:
         When that was.
     lasts : bool
         Whether it continues at the end of the forecast.
+    closed : float
+        For how many of these seconds the queue was closed.
 
     """
 
@@ -37,6 +39,7 @@ class Starvation:
     lacking: float
     at: float
     lasts: bool
+    closed: float
 
 
 def starvations(record: Record) -> list[Starvation]:
@@ -79,6 +82,7 @@ def longest(record: Record, queue: str) -> Starvation | None:
         lacking=float(lacks[row][first + column]),
         at=float(edges[first + column]),
         lasts=last == len(starving),
+        closed=record.closures.get(queue, NOTHING).integral(float(edges[first]), float(edges[last])),
     )
 
 

@@ -27,6 +27,7 @@ _COUNTS = ("evictions", "pods")
 Key = tuple[str, ...]
 """The name of a function: figure and resource of a queue, what a pool has or offers, what is free."""
 DECIDED: Key = ("conf", "decided_by_deserved")
+CLOSED = "closed"
 
 
 def packed(record: Record) -> bytes:
@@ -115,6 +116,7 @@ def unpacked(content: bytes) -> Record:
         has_causes=head["format"] >= WITH_CAUSES,
         unschedulable=tuple(Unschedulable(**one) for one in head.get("unschedulable", ())),
         decided_by_deserved=functions.get(DECIDED, ALWAYS),
+        closures={key[1]: function for key, function in functions.items() if key[0] == CLOSED},
     )
 
 
@@ -133,6 +135,8 @@ def _functions(record: Record) -> Iterator[tuple[Key, Steps]]:
         for resource, function in sorted(pool.offers.items()):
             yield ("pool", pool.name, "offers", resource), function
     yield DECIDED, record.decided_by_deserved
+    for queue, function in sorted(record.closures.items()):
+        yield (CLOSED, queue), function
     for resource, room in sorted(record.rooms.items()):
         yield ("room", resource, "free"), room.free
         yield ("room", resource, "fragmented"), room.fragmented

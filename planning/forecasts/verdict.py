@@ -141,9 +141,11 @@ def _of_unschedulable(found: Unschedulable) -> Finding:
 
 def _of_starvation(found: Starvation) -> Finding:
     lasts = " It lasts beyond the end." if found.lasts else ""
+    closed = "all" if found.closed == found.seconds else spelled(found.closed)
+    shut = f" The queue is closed for {closed} of this time." if found.closed else ""
     message = (
         f"Queue {found.queue} gets less than it deserves and requests for {spelled(found.seconds)} without"
-        f" interruption, at worst {amount_text(found.resource, found.lacking)} less.{lasts}"
+        f" interruption, at worst {amount_text(found.resource, found.lacking)} less.{shut}{lasts}"
     )
     figures = {
         "seconds": found.seconds,
@@ -151,6 +153,7 @@ def _of_starvation(found: Starvation) -> Finding:
         "resource": found.resource,
         "lacking": found.lacking,
         "lasts": found.lasts,
+        "closed_seconds": found.closed,
     }
     return Finding("starvation", "harm", message, found.at, found.queue, figures)
 

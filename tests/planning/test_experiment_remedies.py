@@ -70,7 +70,7 @@ def test_the_capability_of_a_queue_that_waits_too_long_is_raised() -> None:
 def test_the_capability_is_raised_in_the_resource_at_which_jobs_waited() -> None:
     def row(queue: str, resource: str) -> CauseRow:
         resources = {"at_capability": resource, "no_room": "cpu"}
-        return CauseRow(queue, 1, 9.0, 9.0, 0.0, 0.0, 0.0, 0.0, resources)
+        return CauseRow(queue, 1, 9.0, 0.0, 9.0, 0.0, 0.0, 0.0, 0.0, resources)
 
     stated = {"a": {"cpu": "1500m", "memory": "3Gi"}, "b": {"cpu": 4, "nvidia.com/gpu": "8"}, "c": None}
     rows = [row("a", "memory"), row("b", "nvidia.com/gpu"), row("c", "cpu"), row("d", "cpu")]

@@ -59,7 +59,7 @@ def waits_of(
 
 def causes(row: CauseRow) -> tuple[float, ...]:
     """Return the seconds at capability, above deserved, without room, not placed, and of delays."""
-    found: tuple[float, ...] = astuple(row)[3:8]
+    found: tuple[float, ...] = astuple(row)[4:9]
     return found
 
 
@@ -100,6 +100,44 @@ def test_a_job_waits_while_its_queue_is_at_its_capability() -> None:
     # without a capability the second job borrows what no other queue uses
     assert causes(row) == (50, 0, 0, 0, 0)
     assert row.resources == {"at_capability": "cpu"}
+
+
+def test_a_job_waits_while_its_queue_is_closed() -> None:
+    closing, opening = {"at": 5, "close": {"queues": ["a"]}}, {"at": 60, "open": {"queues": ["a"]}}
+    rows = waits_of({"n": 4}, {"a": 4, "b": 4}, closing, arriving(10, "first", "a", 3), opening)
+    assert (rows["a"].closed, causes(rows["a"])) == (50, (0, 0, 0, 0, 0))
+    # the other job of the queue starts when the first one ends, as if the queue had always been open
+    jobs = arriving(0, "first", "a", 3), arriving(10, "second", "a", 3)
+    rows = waits_of({"n": 4}, {"a": 4, "b": 4}, *jobs, closing, opening)
+    assert (rows["a"].closed, causes(rows["a"])) == (50, (0, 0, 40, 0, 0))
+
+
+def test_a_queue_is_closed_with_its_parent_keeps_that_when_replaced_and_opens_with_it() -> None:
+    changed = queue("a", parent="above", weight=5, annotations={"volcano.sh/closed-by-parent": "true"})
+    events = [
+        {"at": 5, "close": {"queues": ["above"]}},
+        arriving(10, "first", "a", 3),
+        {"at": 20, "replace": {"queues": [changed]}},
+        {"at": 30.5, "open": {"queues": ["above"]}},
+    ]
+    hierarchy = conf(
+        "enqueue, allocate, backfill",
+        ["priority", "gang"],
+        ["predicates", ("capacity", {"enableHierarchy": True})],
+    )
+    tree = queue("above"), queue("a", parent="above")
+    row = single(*tree, events=events, conf=hierarchy)
+    assert (row.closed, causes(row)) == (21, (0, 0, 0, 0, 0))
+    shut = {**queue("a"), "status": {"state": "Closed"}}
+    row = single(shut, events=[arriving(10, "first", "a", 3)])
+    assert (row.closed, row.waited) == (390, 390)
+
+
+def test_a_closed_queue_is_no_cause_while_no_plugin_counts_queues() -> None:
+    bare = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates"])
+    events = [{"at": 5, "close": {"queues": ["a"]}}, arriving(10, "first", "a", 3)]
+    row = single(queue("a"), events=events, conf=bare)
+    assert (row.closed, row.waited) == (0, 0)
 
 
 def test_a_job_waits_for_room_that_another_queue_borrows() -> None:
@@ -275,7 +313,7 @@ def test_causes_add_up_to_the_waits_and_are_stored(seed: int, of_vcjobs: bool) -
     record = forecast(seed, of_vcjobs=of_vcjobs)[2]
     rows = cause_rows(record)
     for row in rows:
-        assert sum(causes(row)) == pytest.approx(row.waited)
+        assert row.closed + sum(causes(row)) == pytest.approx(row.waited)
         assert min(causes(row)) >= 0
     counted = (record.jobs.submitted >= 0) & ~(np.isnan(record.jobs.started) & ~np.isnan(record.jobs.ended))
     assert sum(row.waited for row in rows) == pytest.approx(

@@ -218,6 +218,36 @@ def test_every_finding_has_its_moment_within_the_forecast(seed: int) -> None:
         assert finding.at is not None or finding.tone != "harm" or finding.kind == "lost"
 
 
+def test_starvation_says_how_long_the_queue_was_closed() -> None:
+    def closed_from(begin: float, *, until: float) -> list[dict[str, Any]]:
+        return [{"at": begin, "close": {"queues": ["a"]}}, {"at": until, "open": {"queues": ["a"]}}]
+
+    def says(record: Record) -> list[str]:
+        return [finding.says for finding in verdict(record, {}) if finding.kind == "starvation"]
+
+    # the second job could start at 310
+    record = sequential_jobs(310, 50, horizon=1000, events=closed_from(200, until=2000))
+    assert says(record) == [
+        "Queue a gets less than it deserves and requests for 11 min 30 s without interruption, at worst 1"
+        " core less. The queue is closed for all of this time. It lasts beyond the end."
+    ]
+    document = scenario(
+        nodes=[node("n", cpu=1)],
+        queues=[queue("a", deserved={"cpu": 1}), queue("b")],
+        podgroups=[
+            podgroup("first", queue="b", min_member=1, annotations={"queuecast/run-seconds": "700"}),
+            podgroup("second", queue="a", min_member=1, created=1),
+        ],
+        pods=[*pods("first", 1, cpu=1, node="n"), *pods("second", 1, cpu=1)],
+        conf=PLAIN,
+        replay={"period_seconds": 1, "horizon_seconds": 1000, "events": closed_from(300, until=500)},
+    )
+    assert says(record_of(document, replay_document(document))) == [
+        "Queue a gets less than it deserves and requests for 11 min 41 s without interruption, at worst 1"
+        " core less. The queue is closed for 3 min 20 s of this time."
+    ]
+
+
 # wait targets
 
 

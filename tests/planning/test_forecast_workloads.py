@@ -511,6 +511,43 @@ def test_a_change_repeats_until_the_end_despite_rounding(at: float, every: float
     assert timed[-1].at == pytest.approx(horizon)
 
 
+def test_root_stays_open_and_a_queue_closed_while_its_parent_is() -> None:
+    changes = [
+        {"at": 1, "queue": "root", "state": "closed"},
+        {"at": 2, "queue": "above", "state": "closed"},
+        {"at": 3, "queue": "below", "state": "open"},
+    ]
+    tree = {**SCENARIO, "queues": [queue("root"), queue("above"), queue("below", parent="above")]}
+    timed, problems = timed_changes(tree, changes, "", 1e5)
+    assert [change.says for change in timed] == ["Queue above is closed."]
+    assert [(problem.path, problem.message) for problem in problems] == [
+        ("changes[0].state", "root cannot be closed"),
+        ("changes[2].state", "below stays closed while its parent above is closed"),
+    ]
+
+
+def test_a_change_of_a_queue_that_its_parent_has_closed_lets_it_open_with_the_parent() -> None:
+    changes = [
+        {"at": 10, "queue": "above", "state": "closed"},
+        {"at": 20, "queue": "below", "set": {"weight": 5}},
+        {"at": 30, "queue": "above", "state": "open"},
+    ]
+    document = scenario(
+        nodes=[node("n", cpu=2)],
+        queues=[queue("above"), queue("below", parent="above")],
+        conf=conf("enqueue, allocate", ["gang"], [("capacity", {"enableHierarchy": True})]),
+    )
+    timed, problems = timed_changes(document, changes, "", 100)
+    assert problems == []
+    work = {
+        "podgroups": [podgroup("late", queue="below", min_member=1)],
+        "pods": pods("late", 1, cpu=1),
+    }
+    events = [*(change.event for change in timed), {"at": 15, "create": work}]
+    replay = {"period_seconds": 1, "horizon_seconds": 100, "events": events}
+    assert replay_document({**document, "replay": replay})["jobs"]["default/late"]["started"] == 30
+
+
 def test_a_repeated_change_that_becomes_impossible_is_one_problem() -> None:
     change = {"at": 0, "every": "1h", "pool": "gpu", "remove": 3}
     timed, (problem,) = timed_changes(SCENARIO, [change], "", 1e5)

@@ -82,16 +82,20 @@ class CauseRowSerializer(serializers.Serializer[Any]):
     queue = serializers.CharField()
     jobs = serializers.IntegerField()
     waited = serializers.FloatField(help_text="The sum of all waits; the other figures add up to it.")
+    closed = serializers.FloatField(
+        help_text="While its queue was closed; 0 for a forecast of an older release, where it is not known."
+    )
     at_capability = serializers.FloatField(
-        help_text="While the job would have taken its queue above its capability in a resource."
+        help_text="While it was not, and the job would have taken its queue above its capability in a"
+        " resource."
     )
     above_deserved = serializers.FloatField(
-        help_text="While it would not, but would have taken its queue above deserved in a resource of which"
+        help_text="While neither, but it would have taken its queue above deserved in a resource of which"
         " the queue deserves some, or the queue deserved none of what the job requests; only while plugin"
         " proportion or an action that reclaims makes deserved amounts decide."
     )
     no_room = serializers.FloatField(
-        help_text="While neither, and the nodes had less free in total than it needs."
+        help_text="While none of these, and the nodes had less free in total than it needs."
     )
     not_placed = serializers.FloatField(
         help_text="While enough was free in total: too full or unsuitable nodes, a limit, a gate, the order."

@@ -16,7 +16,7 @@ from planner.web.templatetags.quantities import counted
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
 from planning.constraint_choices import NODE_CONSTRAINTS
-from planning.forecasts.changes import shown_value
+from planning.forecasts.changed_state import shown_value
 from planning.forecasts.clock import spelled
 from planning.forecasts.comparison import cost_against_benefit
 from planning.forecasts.costs import UNASSIGNED, Costs, QueueCost

@@ -237,7 +237,8 @@ def test_the_page_and_the_api_agree_on_causes_service_and_fairness(
     verdict = api.get(f"/api/v1/forecasts/{done.pk}/verdict/").json()
     causes, service = content.split('id="causes-title"')[1].split('id="service-title"')
     for row in verdict["causes"]:
-        parts = [row[part] for part in ("at_capability", "above_deserved", "no_room", "not_placed", "delays")]
+        names = ("closed", "at_capability", "above_deserved", "no_room", "not_placed", "delays")
+        parts = [row[part] for part in names]
         assert sum(parts) == pytest.approx(row["waited"])
         assert all(spelled(seconds) in causes for seconds in (row["waited"], *parts))
         assert all(resource_label(name) in causes for name in row["resources"].values())
