@@ -20,6 +20,15 @@ def resource_label(resource: str) -> str:
     return {"memory": "Memory", "pods": "Pods"}.get(resource, named(resource))
 
 
+def hours_label(resource: str) -> str:
+    """Return the heading of a column of a resource's use over time, in its unit times hours.
+
+    >>> hours_label("nvidia.com/gpu"), hours_label("alibabacloud.com/gpu-milli")
+    ('nvidia.com/gpu, GPU-hours', 'alibabacloud.com/gpu-milli, gpu-milli-hours')
+    """
+    return f"{resource_label(resource)}, {scale_of(resource, 0.0).one}-hours"
+
+
 def request_resources(names: Iterable[str]) -> list[str]:
     """Return the resources of a pod's request: cpu, memory, and the devices among those of some nodes.
 

@@ -1,4 +1,4 @@
-"""The queues and nodes of a scenario after timed changes, and the events of these changes."""
+"""The queues, nodes and configuration of a scenario after timed changes, and the events of these changes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from planning.nodes import MOST_NODES, node_like, numbered_names, pool_name
 from planning.queue_edits import queue_problems
 from planning.queues import merge_patch
 from planning.rows import Problem
+from scheduler_core.conf import parse_conf
+from scheduler_core.errors import InputError
+from scheduler_core.explain.wording import agreed
 from scheduler_core.lint.conf import conf_problems
-from scheduler_core.release import release_of
+from scheduler_core.release import Release, release_of
 from scheduler_core.replay.queues import accepts_podgroups, closed, opened
 from traces.text import counted
 
@@ -23,7 +26,7 @@ WAYS = {"delete": "deleted with their pods", "drain": "drained", "lose": "lost"}
 
 
 class ChangedState:
-    """The queues and nodes of a scenario after the changes so far."""
+    """The queues, nodes and configuration of a scenario after the changes so far."""
 
     def __init__(self, document: Json) -> None:
         self._queues = {queue["metadata"]["name"]: queue for queue in items(document.get("queues"))}
@@ -31,6 +34,7 @@ class ChangedState:
         self._names = set(self._nodes)
         self._unusable: set[str] = set()
         self._release = release_of(document)
+        self._conf = document.get("scheduler_conf")
 
     def problems(self, change: Json, place: int) -> list[Problem]:
         """Return why a change is impossible in this state; none if it is possible."""
@@ -125,7 +129,7 @@ class ChangedState:
     def _scheduler_conf(self, change: Json, place: int) -> tuple[Json, str] | list[Problem]:
         fix = "correct the configuration"
         try:
-            conf = manifests.resolve({"scheduler_conf": change["scheduler_conf"]}).get("scheduler_conf")
+            conf = _structure(change["scheduler_conf"])
         except manifests.Unreadable as unreadable:
             return [change_problem(place, "scheduler_conf", str(unreadable), fix)]
         if not isinstance(conf, Mapping):
@@ -134,7 +138,9 @@ class ChangedState:
         wrong = [one for one in conf_problems(conf, self._release) if one.severity == "error"]
         if wrong:
             return [change_problem(place, "scheduler_conf", one.message, one.fix or fix) for one in wrong]
-        return {"scheduler_conf": conf}, "The scheduler gets another configuration."
+        differences = _conf_differences(self._conf, conf, self._release)
+        self._conf = conf
+        return {"scheduler_conf": conf}, f"The scheduler gets another configuration{differences}."
 
     def _without(self, gone: Sequence[str], change: Json) -> tuple[Json, str]:
         how = change.get("how", "delete")
@@ -143,6 +149,25 @@ class ChangedState:
             for name in gone:
                 del self._nodes[name]
         return {how: {"nodes": list(gone)}}, f"{'is' if len(gone) == 1 else 'are'} {WAYS[how]}"
+
+
+def _structure(conf: Any) -> Any:
+    """Return the structure of a configuration; of a text, what it says."""
+    return manifests.resolve({"scheduler_conf": conf}).get("scheduler_conf")
+
+
+def _conf_differences(before: Any, after: Json, release: Release) -> str:
+    """Return in which actions and plugins a configuration differs from the one before, after a colon."""
+    try:
+        old, new = parse_conf(_structure(before) or None, release), parse_conf(after, release)
+    except (InputError, manifests.Unreadable):
+        return ""
+    had, has = ({option.name for option in conf.options()} for conf in (old, new))
+    parts = [f"actions {', '.join(new.actions)}"] if old.actions != new.actions else []
+    for word, names in (("with", has - had), ("without", had - has)):
+        if names:
+            parts.append(f"{word} {agreed(len(names), 'plugin', 'plugins')} {', '.join(sorted(names))}")
+    return f": {'; '.join(parts)}" if parts else ""
 
 
 def change_problem(place: int, key: str, message: str, fix: str) -> Problem:

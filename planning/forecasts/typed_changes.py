@@ -11,7 +11,7 @@ from planning.forecasts.clock import DAY, HOUR, spelled
 from planning.queues import count_or_text
 from planning.rows import Problem
 
-QUEUE, OPEN, CLOSE, ADD = "queue", "open", "close", "add"
+QUEUE, OPEN, CLOSE, ADD, CONF = "queue", "open", "close", "add", "conf"
 HAPPENS: Mapping[str, str] = {
     QUEUE: "queue gets",
     OPEN: "queue is opened",
@@ -23,6 +23,7 @@ HAPPENS: Mapping[str, str] = {
     "nodes-delete": "nodes are deleted",
     "nodes-drain": "nodes are drained",
     "nodes-lose": "nodes are lost",
+    CONF: "scheduler gets a configuration",
 }
 """What can happen, and the words between the time and the subject."""
 _WHOLE = ("weight", "priority")
@@ -46,6 +47,8 @@ class TypedChange:
         Fields of a queue such as ``weight=5 capability.cpu=8``, or a number of nodes.
     every : str
         The interval at which it repeats, empty for none.
+    conf : str
+        The text of a scheduler configuration; it counts only for a change of that kind.
 
     """
 
@@ -54,6 +57,7 @@ class TypedChange:
     subject: str
     value: str
     every: str = ""
+    conf: str = ""
 
 
 def change_of(row: TypedChange, place: int) -> tuple[dict[str, Any], list[Problem]]:
@@ -66,7 +70,10 @@ def change_of(row: TypedChange, place: int) -> tuple[dict[str, Any], list[Proble
     """
     begun = {"at": row.at, **({"every": row.every} if row.every else {})}
     unused = []
-    if row.value.strip() and (row.happens in (OPEN, CLOSE) or row.happens.startswith("nodes-")):
+    if row.subject.strip() and row.happens == CONF:
+        message = f"{row.subject[:40]!r} has no effect: the whole cluster has one configuration"
+        unused.append(_problem(place, "subject", message, "leave it empty"))
+    if row.value.strip() and (row.happens in (OPEN, CLOSE, CONF) or row.happens.startswith("nodes-")):
         message = f"{row.value[:40]!r} has no effect on a change of this kind"
         unused.append(_problem(place, "value", message, "leave it empty"))
     if row.happens == QUEUE:
@@ -74,6 +81,8 @@ def change_of(row: TypedChange, place: int) -> tuple[dict[str, Any], list[Proble
         return {**begun, "queue": row.subject, "set": patch}, problems
     if row.happens in (OPEN, CLOSE):
         return {**begun, "queue": row.subject, "state": "open" if row.happens == OPEN else "closed"}, unused
+    if row.happens == CONF:
+        return {**begun, "scheduler_conf": row.conf}, unused
     if row.happens.startswith("nodes-"):
         names = row.subject.replace(",", " ").split()
         return {**begun, "nodes": names, "how": row.happens.removeprefix("nodes-")}, unused

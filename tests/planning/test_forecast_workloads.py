@@ -511,6 +511,23 @@ def test_a_change_repeats_until_the_end_despite_rounding(at: float, every: float
     assert timed[-1].at == pytest.approx(horizon)
 
 
+def test_a_change_of_the_configuration_names_the_actions_and_plugins_that_differ() -> None:
+    texts = [
+        "actions: enqueue, allocate\ntiers: [{plugins: [{name: gang}, {name: capacity}]}]",
+        "actions: enqueue, allocate\ntiers: [{plugins: [{name: gang}, {name: capacity}]}, {plugins: []}]",
+        "actions: allocate\ntiers: [{plugins: [{name: drf}]}]",
+    ]
+    document = scenario(conf=conf("enqueue, allocate", ["gang", "proportion"]))
+    changes = [{"at": hour, "scheduler_conf": text} for hour, text in enumerate(texts)]
+    timed, problems = timed_changes(document, changes, "", 1e5)
+    assert problems == []
+    assert [change.says.removeprefix("The scheduler gets another configuration") for change in timed] == [
+        ": with plugin capacity; without plugin proportion.",
+        ".",
+        ": actions allocate; with plugin drf; without plugins capacity, gang.",
+    ]
+
+
 def test_root_stays_open_and_a_queue_closed_while_its_parent_is() -> None:
     changes = [
         {"at": 1, "queue": "root", "state": "closed"},

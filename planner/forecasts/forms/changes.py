@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from planner.web.forms import TypedForm
-from planning.forecasts.typed_changes import HAPPENS, TypedChange, change_of
+from planning.forecasts.typed_changes import CONF, HAPPENS, TypedChange, change_of
 from planning.rows import Problem
 
 Texts = Mapping[str, str]
@@ -20,6 +20,7 @@ LABELS = {
     "happens": "What change {} is",
     "subject": "What change {} happens to",
     "value": "Fields or count of change {}",
+    "conf": "volcano-scheduler.conf from change {} on",
 }
 """The fields of a row, with their names for screen readers."""
 _TYPED_IN = {
@@ -29,6 +30,8 @@ _TYPED_IN = {
     "queue": "subject",
     "pool": "subject",
     "nodes": "subject",
+    "subject": "subject",
+    "scheduler_conf": "conf",
 }
 """The field of the parts of a change that are not its value."""
 
@@ -39,6 +42,7 @@ _TITLES = {
     "happens": "What happens",
     "subject": "Target",
     "value": "Fields or count",
+    "conf": "volcano-scheduler.conf",
 }
 """The fields of a row by the titles of their columns."""
 _PART = re.compile(r"changes\[(\d+)\](?:\.(\w+))?")
@@ -63,7 +67,7 @@ def in_form(problem: Problem) -> Problem:
 
 
 class ChangeForm(TypedForm):
-    """One timed change: when, what, and to which queue, pool or nodes."""
+    """One timed change: when, what, and to which queue, pool or nodes; or a scheduler configuration."""
 
     at = forms.CharField(required=False)
     at.widget.attrs["placeholder"] = "Tuesday 18:00"
@@ -74,19 +78,25 @@ class ChangeForm(TypedForm):
     subject.widget.attrs |= {"placeholder": "queue, pool or nodes", "list": "change-subjects"}
     value = forms.CharField(required=False)
     value.widget.attrs["placeholder"] = "weight=5, or 3"
+    conf = forms.CharField(required=False, strip=False, widget=forms.Textarea(attrs={"rows": 14}))
 
-    def __init__(self, place: int, data: Texts | None = None) -> None:
-        super().__init__(data, prefix=f"change-{place}", auto_id="%s")
+    def __init__(self, place: int, data: Texts | None = None, conf_text: str = "") -> None:
+        super().__init__(data, prefix=f"change-{place}", auto_id="%s", initial={"conf": conf_text})
         self.place = place
         for name, label in LABELS.items():
             attributes = self.fields[name].widget.attrs
             attributes |= {"aria-label": label.format(place + 1), "spellcheck": "false"}
             attributes["class"] += f" {attributes['class']}-sm"
 
+    @property
+    def cells(self) -> list[forms.BoundField]:
+        """Return the fields that have a column."""
+        return [field for field in self if field.name != "conf"]
+
     def change(self) -> tuple[dict[str, Any], list[Problem]]:
         """Return the change, and the problems of what cannot be read."""
         self.full_clean()
-        texts = {name: self.cleaned_data.get(name, "") for name in LABELS}
+        texts = {name: self.cleaned_data.get(name, "").replace("\r\n", "\n") for name in LABELS}
         return change_of(TypedChange(**texts), self.place)
 
     def refuse(self, problems: Iterable[Problem]) -> None:
@@ -101,7 +111,9 @@ def changes_typed(typed: Texts) -> list[ChangeForm]:
     rows: list[ChangeForm] = []
     for number in range(MOST_CHANGES):
         texts = {name: typed.get(f"change-{number}-{name}", "") for name in LABELS}
-        is_empty = not any(text.strip() for name, text in texts.items() if name != "happens")
+        is_empty = texts["happens"] != CONF and not any(
+            text.strip() for name, text in texts.items() if name not in ("happens", "conf")
+        )
         if not is_empty and typed.get("remove") != str(number):
             place = len(rows)
             rows.append(ChangeForm(place, {f"change-{place}-{name}": text for name, text in texts.items()}))

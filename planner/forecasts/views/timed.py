@@ -43,7 +43,8 @@ class TypedChanges:
         for problem in self.problems:
             self.filled[place_of(problem)].refuse([problem])
         first, more = len(self.filled), SPARE + 1 if "add" in self.typed else SPARE
-        return [*self.filled, *(ChangeForm(place) for place in range(first, first + more))]
+        spare = (ChangeForm(place, conf_text=self.scenario.conf_text) for place in range(first, first + more))
+        return [*self.filled, *spare]
 
     @property
     def problems(self) -> list[Problem]:

@@ -19,9 +19,10 @@ from planning import units
 from planning.change_descriptions import change_text, subject_text, value_text
 from planning.nodes import pool_label
 from planning.rows import Amounts
-from planning.units import resource_label, scale_of, written
+from planning.units import hours_label, resource_label, scale_of, written
 
 register = template.Library()
+register.filter(hours_label)
 register.filter(resource_label)
 register.filter(pool_label)
 register.filter(written)

@@ -122,6 +122,50 @@ def test_every_invalid_change_and_option_is_reported_with_its_row(
     assert not Forecast.objects.exists()
 
 
+CONF = """\
+actions: "enqueue, allocate"
+tiers:
+- plugins:
+  - name: gang
+  - name: predicates
+"""
+
+
+def test_a_row_gives_the_scheduler_another_configuration(browser: Client, scenario: Scenario) -> None:
+    fresh = browser.get(page_of(scenario)).context["timed"].rows[0]
+    assert fresh["conf"].value() == scenario.conf_text
+    sent = form_data(("2h", "conf", "", ""), WEIGHT)
+    # a browser sends the text of every row, and the ends of its lines as in HTTP
+    texts = {"change-0-conf": CONF.replace("\n", "\r\n"), "change-1-conf": scenario.conf_text}
+    assert browser.post(page_of(scenario), {**sent, **texts}).status_code == 302
+    forecast = Forecast.objects.get()
+    assert forecast.options["changes"][0] == {"at": "2h", "scheduler_conf": CONF}
+    content = " ".join(browser.get(f"/forecasts/{forecast_done(forecast).pk}/").content.decode().split())
+    assert "The scheduler gets another configuration:" in content, re.findall(
+        "The scheduler gets.{200}", content
+    )
+
+
+def test_problems_of_a_configuration_are_at_its_field(browser: Client, scenario: Scenario) -> None:
+    wrong = form_data(("2h", "conf", "", ""), ("", "conf", "", ""), ("3h", "conf", "waits", "weight=5"))
+    answer = browser.post(
+        page_of(scenario),
+        {**wrong, "change-0-conf": "actions: [", "change-1-conf": CONF, "change-2-conf": CONF},
+    )
+    assert answer.status_code == 422
+    rows = answer.context["timed"].rows
+    assert [row.errors.keys() for row in rows[:3]] == [{"conf"}, {"at"}, {"subject", "value"}]
+    assert rows[0]["conf"].value() == "actions: ["
+    content = answer.content.decode()
+    assert '<code class="soft">change 1, volcano-scheduler.conf</code>' in content
+    unknown = {**form_data(("2h", "conf", "", "")), "change-0-conf": CONF.replace("allocate", "alocate")}
+    (problem,) = browser.post(page_of(scenario), unknown).context["timed"].rows[0].errors["conf"]
+    assert "alocate" in problem
+    empty = browser.post(page_of(scenario), {**form_data(("2h", "conf", "", "")), "change-0-conf": " "})
+    assert empty.context["timed"].rows[0].errors.keys() == {"conf"}
+    assert not Forecast.objects.exists()
+
+
 def test_change_rows_are_validated_added_and_removed_without_saving(
     browser: Client, scenario: Scenario
 ) -> None:

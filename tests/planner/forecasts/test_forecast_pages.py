@@ -110,6 +110,12 @@ def test_an_unreadable_trace_is_refused_with_its_line_and_kept_in_the_form(brows
     assert not WorkloadTrace.objects.exists()
 
 
+def test_the_devices_of_a_trace_are_added_up_in_their_unit_times_hours(browser: Client) -> None:
+    text = "name,queue,submit_seconds,run_seconds,nvidia.com/gpu\none,a,0,3600,8\n"
+    content = browser.post("/traces/", {"name": "with GPUs", "text": text}, follow=True).content.decode()
+    assert re.search(r">nvidia.com/gpu, GPU-hours<.*<td class=\"grid__number\">8.0</td>", content, re.DOTALL)
+
+
 def test_a_trace_generated_from_a_pattern_is_determined_by_its_seed(browser: Client) -> None:
     typed = {"how": "generate", "queue": "waits", "jobs_per_hour": "6", "seconds": "1d", "seed": "7"}
     for name in ("one", "two"):
