@@ -20,9 +20,6 @@ BUFFERED = 2**20
 COLLECTED_AFTER = 20_000
 """The number of simulated pods between two collections; each scenario counts as a hundred more."""
 
-YOUNG_IN_REPLAYS = 150_000
-"""The number of objects between two young collections in replays, in which ended jobs are cyclic garbage."""
-
 Hook = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -64,8 +61,7 @@ class Collector:
         count = len(pods) if isinstance(pods, (list, dict)) else 0
         self._left += 100 + count
         gc.freeze()
-        is_replay = isinstance(scenario, dict) and "replay" in scenario
-        gc.set_threshold((YOUNG_IN_REPLAYS if is_replay else 500_000) + 20 * count, 20, 100)
+        gc.set_threshold(500_000 + 20 * count, 20, 100)
         gc.enable()
 
 

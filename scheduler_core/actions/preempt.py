@@ -178,17 +178,18 @@ class Preempt:
             session.plugins.pre_predicate(task)
         except PrePredicateError:
             return False
-        if self.attempts.repeats(task, among):
+        is_own = among == self.same_job
+        if self.attempts.repeats(task, is_own=is_own):
             return False
         candidates = among(task)
         nodes = self.nodes_for(task)
         if self.dry_run.enabled:
             return preempt_by_dry_run(statement, queue, task, nodes, candidates.on, self.dry_run)
         to_search = self._nodes_to_search(task, nodes, candidates)
-        if self.rolls_back and among == self.other_jobs and not (len(to_search) or job_of(task).ready_count):
+        if self.rolls_back and not is_own and not (len(to_search) or job_of(task).ready_count):
             self._hopeless[self._kind_of(task)] = len(session.nodes.changes)
         candidate_nodes = session.placement.by_score(task, nodes, to_search)
-        attempt = self.attempts.begin(task, len(nodes) - len(candidate_nodes), among)
+        attempt = self.attempts.begin(task, len(nodes) - len(candidate_nodes), is_own=is_own)
         for node in candidate_nodes:
             if self._preempt_on(statement, queue, task, node, candidates.on(node), attempt):
                 return True

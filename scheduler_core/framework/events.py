@@ -63,7 +63,7 @@ class Events:
             try:
                 allocate(task)
             except EventError as error:
-                refusal = error
+                refusal = error.with_traceback(None)  # its frames would refer to it
         return refusal
 
     def fire_deallocate(self, task: TaskInfo) -> None:

@@ -15,7 +15,7 @@ from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.model.pod_kind import PodKind
 from scheduler_core.model.status import CHANGES, TaskStatus
 from scheduler_core.model.task import Task
-from scheduler_core.model.tasks_by_status import TasksByStatus
+from scheduler_core.model.tasks_by_status import Table, TasksByStatus
 from scheduler_core.resource import Resource, total_of
 
 if TYPE_CHECKING:
@@ -33,20 +33,10 @@ class TaskInfo(Task):
         self.job: JobInfo | None = None
 
 
-class Tasks(Protocol):
+class Tasks(Table[TaskInfo], Protocol):
     """The tasks of a snapshot by number, see `model.task_table`."""
 
     touched: dict[str, JobInfo]
-
-    @property
-    def pods(self) -> Sequence[PodInfo]:
-        """Return the pods of the tasks."""
-
-    def __getitem__(self, number: int, /) -> TaskInfo:
-        """Return a task, created when it is first read."""
-
-    def seen(self, number: int, /) -> TaskInfo | PodInfo:
-        """Return a task if it was created, else its pod."""
 
     def totals_of_job(self, numbers: Iterable[int], /) -> JobTotals:
         """Return the totals over some tasks."""
@@ -83,10 +73,7 @@ class JobInfo(Gang):
         "_overlooked",
         "_pending_roles",
         "_samples",
-        "_table",
-        "_tasks",
         "_touched",
-        "_unmade",
         "by_status",
         "copied",
         "failed_roles",
@@ -112,11 +99,8 @@ class JobInfo(Gang):
         super()._begin()
         self.copied = self.moved = False
         self._overlooked: dict[str, TaskInfo] = {}
-        self.by_status: TasksByStatus[TaskInfo] = TasksByStatus(self.make_tasks)
-        self._tasks: dict[str, TaskInfo] = {}
-        self._unmade: Mapping[TaskStatus, int] = {}
+        self.by_status: TasksByStatus[TaskInfo] = TasksByStatus()
         self._counts: Mapping[TaskStatus, int] | None = None
-        self._table: Tasks | None = None
         self.order: tuple[Any, ...] | None = None
         self._samples: Sequence[TaskInfo] | None = None
         self.fit_errors: dict[str, FitErrors] = {}
@@ -139,16 +123,11 @@ class JobInfo(Gang):
         self._set_totals(table, self.totals)
 
     def _set_totals(self, table: Tasks, totals: JobTotals) -> None:
-        self._table, self.totals = table, totals
-        self._counts, self._unmade = totals.counts, totals.unmade
+        self.totals, self._counts = totals, totals.counts
         self.pending_best_effort = totals.pending_best_effort
         self.valid_count, self.ready_count = totals.valid_count, totals.ready_count
         self.allocated_count, self.allocated = totals.allocated_count, totals.allocated.clone()
-        if TaskStatus.PENDING in totals.counts:
-            pods = table.pods
-            pending = [number for number in self.members if pods[number].status is TaskStatus.PENDING]
-            tasks = [table[number] for number in pending]
-            self.by_status[TaskStatus.PENDING] = {task.uid: task for task in tasks}
+        self.by_status.load(table, self.members, totals.counts)
 
     def enter(self, phase: str) -> None:
         """Set the PodGroup's phase."""
@@ -176,44 +155,23 @@ class JobInfo(Gang):
     @property
     def tasks(self) -> Mapping[str, TaskInfo]:
         """Return the tasks by uid, ascending."""
-        self._make_tasks()
-        return self._tasks
-
-    def make_tasks(self, status: TaskStatus) -> None:
-        """Create the tasks of a status, unless they exist."""
-        if status in self._unmade:
-            self._make_tasks()
-
-    def _make_tasks(self) -> None:
-        if self._table is None:
-            return
-        table, self._table = self._table, None
-        self.by_status.update((status, {}) for status in self._unmade)
-        for number in self.members:
-            status, task = table.pods[number].status, table[number]
-            self._tasks[task.uid] = task
-            if status is not TaskStatus.PENDING:
-                self.by_status[status][task.uid] = task
-        self._unmade = {}
+        return self.by_status.make()
 
     def seen(self) -> Iterable[TaskInfo | PodInfo]:
         """Return the tasks, or the pods of tasks not created yet."""
-        table = self._table
-        return self._tasks.values() if table is None else [table.seen(number) for number in self.members]
+        return self.by_status.seen()
 
     def status_counts(self) -> Mapping[TaskStatus, int]:
         """Return the number of tasks by status, without statuses that no task has."""
         if self._counts is None:
-            counts = [(status, len(tasks)) for status, tasks in self.by_status.made() if tasks]
-            counts += self._unmade.items()
-            self._counts = dict(sorted(counts) if len(counts) > 1 else counts)
+            self._counts = self.by_status.counts()
         return self._counts
 
     def update_task_status(self, task: TaskInfo, status: TaskStatus) -> None:
         """Move a task to another status."""
         by_status = self.by_status
         before = self._exchange(task, status) if self.copied else task.status
-        if len(by_status[before]) == 1 and status not in by_status and status not in self._unmade:
+        if len(by_status[before]) == 1 and status not in by_status and status not in by_status.unmade:
             by_status[status] = by_status.pop(before)
         else:
             del by_status[before][task.uid]
@@ -251,7 +209,7 @@ class JobInfo(Gang):
         if known is not task:
             if known.status is TaskStatus.PENDING:
                 self._overlooked[uid] = known
-            self._tasks[uid] = self.by_status[known.status][uid] = task
+            self.by_status.replace(known, task)
         if TaskStatus.PENDING in (task.status, status):
             self._overlooked.pop(uid, None)
         return known.status

@@ -18,8 +18,6 @@ class JobTotals:
     ----------
     counts : mapping
         The number of tasks by status, without statuses that no task has.
-    unmade : mapping
-        The same without pending tasks.
     valid_count, ready_count, allocated_count, pending_best_effort : int
         As in `JobInfo`.
     allocated : Resource
@@ -44,7 +42,6 @@ class JobTotals:
         "gated_by_others",
         "pending_best_effort",
         "ready_count",
-        "unmade",
         "valid_count",
     )
 
@@ -60,8 +57,6 @@ class JobTotals:
             if status in VALID_STATUSES:
                 self._count(status, shape, count)
         self.counts: Mapping[TaskStatus, int] = dict(sorted(counts.items()))
-        del counts[TaskStatus.PENDING]
-        self.unmade: Mapping[TaskStatus, int] = counts
 
     def _count(self, status: TaskStatus, shape: PodShape, count: int) -> None:
         self.valid_count += count

@@ -166,8 +166,10 @@ class TaskTable:
         return number
 
     def drop(self, number: int) -> None:
-        """Remove a pod; its number may be reused."""
-        self._tasks[number] = None
+        """Remove a pod; its number may be reused. Its task leaves its job, and neither keeps the other."""
+        task, self._tasks[number] = self._tasks[number], None
+        if task is not None:
+            task.job = None
         self.node_of[number] = NO_NODE
         self._free.append(number)
 

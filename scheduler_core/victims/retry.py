@@ -23,8 +23,8 @@ class Attempt(NamedTuple):
     ----------
     task : TaskInfo
         The preemptor.
-    among : hashable
-        Identifies the set of candidates.
+    is_own : bool
+        Whether the candidates are tasks of its own job.
     moves : int
         The number of node changes before the attempt.
     left_out : int
@@ -35,7 +35,7 @@ class Attempt(NamedTuple):
     """
 
     task: TaskInfo
-    among: Hashable
+    is_own: bool
     moves: int
     left_out: int
     verdicts: list[NodeVerdict]
@@ -65,12 +65,12 @@ class FailedAttempts:
         self._failed: dict[Kind, Attempt] = {}
         self._moves = 0
 
-    def _kind_of(self, task: TaskInfo, among: Hashable) -> Kind:
+    def _kind_of(self, task: TaskInfo, *, is_own: bool) -> Kind:
         """Return the key that determines the result of an attempt as long as nothing moves."""
         job, open_to = task.job, resolvable_nodes(self._session, task)
         name = name_of(job) if job is not None and self._is_shared else None
         return (
-            among,
+            is_own,
             job if job is None or name is None else (job.queue, name),
             task.role,
             task.priority,
@@ -78,12 +78,12 @@ class FailedAttempts:
             None if open_to is None else open_to.tobytes(),
         )
 
-    def repeats(self, task: TaskInfo, among: Hashable = None) -> bool:
+    def repeats(self, task: TaskInfo, *, is_own: bool = False) -> bool:
         """Return whether an equal attempt has failed; if so, report the same reasons for this task."""
         session = self._session
         if not self._failed or task.job is None or not session.placement.is_local(task):
             return False
-        failed = self._failed.get(self._kind_of(task, among))
+        failed = self._failed.get(self._kind_of(task, is_own=is_own))
         if failed is None or failed.moves != len(session.nodes.changes):
             return False
         session.observer.nodes_left_out(task, failed.left_out)
@@ -91,10 +91,10 @@ class FailedAttempts:
             session.observer.plugins_voted(task, candidates, verdict.votes)
         return True
 
-    def begin(self, task: TaskInfo, left_out: int, among: Hashable = None) -> Attempt:
+    def begin(self, task: TaskInfo, left_out: int, *, is_own: bool = False) -> Attempt:
         """Return an attempt of a task that leaves out a number of nodes, and report that number."""
         self._session.observer.nodes_left_out(task, left_out)
-        return Attempt(task, among, len(self._session.nodes.changes), left_out, [])
+        return Attempt(task, is_own, len(self._session.nodes.changes), left_out, [])
 
     def keep(self, attempt: Attempt) -> None:
         """Store a failed attempt."""
@@ -103,4 +103,4 @@ class FailedAttempts:
         if not self._is_shared or attempt.moves != self._moves:
             self._failed.clear()
         self._moves = attempt.moves
-        self._failed[self._kind_of(attempt.task, attempt.among)] = attempt
+        self._failed[self._kind_of(attempt.task, is_own=attempt.is_own)] = attempt

@@ -156,7 +156,7 @@ class JobKinds:
         bound, running = standings
         if job.phase != "Running":
             return None
-        job.make_tasks(TaskStatus.RUNNING)  # later, its pods are deleted
+        job.by_status.make()  # later, its pods are deleted
         if bound.part.counts_like(running.part, whole=reads_whole_minimum(session)):
             running = running._replace(part=bound.part)
         twin = task.job = JobInfo(job.podgroup, job.queue, job.priority, job.creation)
