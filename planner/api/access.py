@@ -15,11 +15,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from planner.accounts.models import Membership, User, Workspace
+from planner.accounts.models import Membership, Role, User, Workspace
 from planner.accounts.selectors.workspaces import memberships
 from planner.accounts.services.events import export_note
-from planner.accounts.services.members import workspace_require
+from planner.accounts.services.members import full_access_require, workspace_require
 from planner.api.filters import is_requested, refuse_empty, refuse_unknown
+from planner.api.roles import writer_require
 from planner.api.sparse import only_requested
 from planner.runs.models import Run
 from planner.runs.selectors.runs import runs_and_baselines
@@ -43,10 +44,17 @@ class WorkspaceView(APIView):
     shown_once: str = ""
     """The secret field of a create call's response, which is left out when the call is repeated."""
 
+    needed: Role | None = Role.EDITOR
+    """The role that calls that write need; None: none, or the call itself decides."""
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Reject unknown query parameters: a misspelt `dry_run` would save."""
+        """Reject callers whose role does not allow the call, then unknown query parameters.
+
+        A misspelt `dry_run` would save.
+        """
         super().initial(request, *args, **kwargs)
         if request.method not in SAFE_METHODS:
+            self.require_role()
             refuse_unknown(request.query_params, _OF_A_WRITE)
         elif self.parameters is not None and not isinstance(self, GenericAPIView):
             refuse_unknown(request.query_params, {*_OF_A_READ, *self.parameters})
@@ -60,6 +68,11 @@ class WorkspaceView(APIView):
             except ValidationError as error:
                 response = self.handle_exception(error)
         return super().finalize_response(request, response, *args, **kwargs)
+
+    def require_role(self) -> None:
+        """Raise RoleTooLow if the caller may not make this call, whatever else is wrong with the call."""
+        if self.needed is not None:
+            writer_require(user=self.user, address=self.kwargs, needed=self.needed)
 
     @property
     def user(self) -> User:
@@ -90,6 +103,14 @@ class WorkspaceView(APIView):
     def run(self) -> Run:
         """Return the requested run, or answer 404."""
         return get_object_or_404(runs_and_baselines(self.user), pk=self.kwargs["run_id"])
+
+
+class OwnAccount(WorkspaceView):
+    """A call about the caller's own account, which a token may change only with the scope admin."""
+
+    def require_role(self) -> None:
+        """Raise RoleTooLow for a token below admin."""
+        full_access_require(user=self.user)
 
 
 class OneWorkspace(WorkspaceView):

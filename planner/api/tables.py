@@ -1,6 +1,6 @@
 """Tables as files, for any call that answers with rows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from django.db.models import QuerySet
@@ -15,22 +15,11 @@ from planner.accounts.models import Workspace
 from planner.api.access import WorkspaceView
 from planner.api.columns import Row, Rows
 from planner.api.filters import refuse_fractions
+from planner.api.roles import KINDS
 from planner.api.sparse import only_requested
 from planner.api.table_files import CsvFile, ParquetFile, TableFile
-from planner.experiments.models import Experiment
-from planner.forecasts.models import Forecast
-from planner.runs.models import Run
-from planner.scenarios.models import Scenario
 
 _CHUNK = 500
-_KINDS: Mapping[str, Any] = {
-    "run_id": Run,
-    "forecast_id": Forecast,
-    "experiment_id": Experiment,
-    "scenario_id": Scenario,
-    "workspace_id": Workspace,
-}
-"""The objects in the address of a call, by its parameter."""
 
 
 class TableView(WorkspaceView):
@@ -75,7 +64,7 @@ class TableView(WorkspaceView):
     def _note_export(self, request: Request) -> None:
         """Record the export of a table, for the workspace of the object in its address."""
         about, workspace = "", None
-        for key, kind in _KINDS.items():
+        for key, kind in KINDS.items():
             if key in self.kwargs:
                 thing = kind._default_manager.get(pk=self.kwargs[key])
                 about = f"{thing._meta.verbose_name} {thing.pk}: "

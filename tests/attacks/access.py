@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
@@ -27,6 +27,7 @@ PRINCIPALS = (
 """The outsider is admin of another workspace; the former member was an admin; the tokens are an admin's."""
 
 NOT_TAKEN = 405
+WRONG_BODIES = {"no JSON": "{", "wrong type": '[["x"]]', "unknown key": '{"nonsense": 1}'}
 WRITES = "*"
 """Marks a call that wrote to the database."""
 
@@ -52,6 +53,8 @@ class Outcome:
 
     status: int
     wrote: bool
+    spoilt: Mapping[str, int] = field(default_factory=dict)
+    """If the role refused the call: the statuses of the same call with something else wrong."""
 
     def __str__(self) -> str:
         return f"{self.status}{WRITES if self.wrote else ''}"
@@ -124,11 +127,25 @@ class _World:
             response = self._response(client, route)
             wrote = _changes() != before and _fingerprint() != self._stored
             transaction.set_rollback(True)
-        return Outcome(response.status_code, wrote)
+        is_refused = response.status_code == 403 and route.is_api and route.method != "get"
+        return Outcome(response.status_code, wrote, self._spoilt(route, who) if is_refused else {})
+
+    def _spoilt(self, route: Route, who: str) -> dict[str, int]:
+        """Return the statuses of a call with wrong bodies, without If-Match, and with a wrong parameter."""
+        found = {}
+        address = self._address(route)
+        call = getattr(self._clients[who](route.is_api), route.method)
+        for wrong, body in WRONG_BODIES.items():
+            with transaction.atomic():
+                response = call(address, body, content_type="application/json")
+                transaction.set_rollback(True)
+            found[wrong] = response.status_code
+        sign = "&" if "?" in address else "?"
+        found["unknown parameter"] = call(f"{address}{sign}nonsense=1").status_code
+        return found
 
     def _response(self, client: Client, route: Route) -> HttpResponse:
-        named = self._named | self._by_route.get(route.name, {})
-        address = "/" + route.pattern.format(**named) + self._query(route)
+        address = self._address(route)
         if route.method == "get":
             return client.get(address)
         short = route.name.partition(":")[2] or route.name
@@ -140,6 +157,10 @@ class _World:
             format=calls.body_format(short),
             headers={"If-Match": calls.tag(short, self._scenario)},
         )
+
+    def _address(self, route: Route) -> str:
+        named = self._named | self._by_route.get(route.name, {})
+        return "/" + route.pattern.format(**named) + self._query(route)
 
     def _query(self, route: Route) -> str:
         if route.method == "get" and route.name in ("api:comparisons", "planner:compare"):

@@ -148,3 +148,13 @@ def test_every_other_call_writes_for_at_least_one_role(found: Matrix) -> None:
         if route.method != "get" and not any(one.wrote for one in row.values())
     }
     assert idle == WRITE_NOTHING
+
+
+def test_role_is_checked_before_anything_else_in_a_call(found: Matrix) -> None:
+    later = {
+        (route.call, who): one.spoilt
+        for route, row in found.items()
+        for who, one in row.items()
+        if set(one.spoilt.values()) - {403}
+    }
+    assert later == {}

@@ -43,7 +43,7 @@ from planner.accounts.services.invitations import (
 )
 from planner.accounts.services.sessions import login_events, session_end, sessions_of
 from planner.accounts.services.tokens import token_make, token_revoke
-from planner.api.access import OneWorkspace, WorkspaceView, is_dry, made, saved_unless_dry
+from planner.api.access import OneWorkspace, OwnAccount, WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
 from planner.api.tables import TableList
@@ -52,7 +52,7 @@ from planner.clusters.services.deletion import account_deletable_require, accoun
 
 
 @extend_schema_view(get=extend_schema(responses=listed(TokenSerializer)))
-class TokenList(TableList):
+class TokenList(OwnAccount, TableList):
     """The caller's own tokens, newest first."""
 
     queryset = TokenDetails.objects.none()
@@ -85,7 +85,7 @@ class TokenList(TableList):
         return made(request, body, status.HTTP_201_CREATED)
 
 
-class TokenDetail(WorkspaceView):
+class TokenDetail(OwnAccount):
     """One token of the caller."""
 
     @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
@@ -105,6 +105,7 @@ class InvitationList(OneWorkspace, TableList):
     serializer_class = InvitationSerializer
     filterset_class = InvitationFilter
     shown_once = "address"
+    needed = Role.ADMIN
 
     def get_queryset(self) -> QuerySet[Invitation]:
         """Return the open invitations."""
@@ -136,6 +137,8 @@ class InvitationList(OneWorkspace, TableList):
 class InvitationDetail(OneWorkspace):
     """One open invitation."""
 
+    needed = Role.ADMIN
+
     @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, workspace_id: UUID, invitation_id: UUID) -> Response:
         """Revoke an invitation. Admins only."""
@@ -158,7 +161,7 @@ class OfferList(TableList):
         return offers(self.user)
 
 
-class OfferDetail(WorkspaceView):
+class OfferDetail(OwnAccount):
     """One invitation that names the caller."""
 
     @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
@@ -169,7 +172,7 @@ class OfferDetail(WorkspaceView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class OfferAccept(WorkspaceView):
+class OfferAccept(OwnAccount):
     """Acceptance of an invitation that names the caller."""
 
     @extend_schema(request=None, responses=answers({204: None}, 403, 404, 422), parameters=[DRY_RUN])
@@ -197,7 +200,7 @@ class SessionList(TableList):
         return sessions_of(self.user)
 
 
-class SessionDetail(WorkspaceView):
+class SessionDetail(OwnAccount):
     """One session of the caller."""
 
     @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
@@ -209,7 +212,7 @@ class SessionDetail(WorkspaceView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class Account(WorkspaceView):
+class Account(OwnAccount):
     """The caller's own account."""
 
     @extend_schema(

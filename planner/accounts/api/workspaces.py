@@ -23,7 +23,7 @@ from planner.accounts.selectors.workspaces import members, memberships
 from planner.accounts.services.invitations import invitation_offer
 from planner.accounts.services.members import member_change, member_remove
 from planner.accounts.services.workspaces import workspace_create, workspace_rename
-from planner.api.access import OneWorkspace, made, saved_unless_dry
+from planner.api.access import OneWorkspace, OwnAccount, made, saved_unless_dry
 from planner.api.deletion import deleted
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
@@ -31,7 +31,7 @@ from planner.api.tables import TableList
 
 
 @extend_schema_view(get=extend_schema(responses=listed(WorkspaceSerializer)))
-class WorkspaceList(TableList):
+class WorkspaceList(OwnAccount, TableList):
     """The caller's workspaces, and its role in each."""
 
     queryset = Membership.objects.none()
@@ -65,6 +65,8 @@ def _name(request: Request) -> str:
 
 class WorkspaceDetail(OneWorkspace):
     """One workspace of the caller."""
+
+    needed = Role.ADMIN
 
     @extend_schema(responses=answers({200: WorkspaceSerializer}, 404))
     def get(self, request: Request, workspace_id: UUID) -> Response:
@@ -104,6 +106,14 @@ class MemberList(OneWorkspace, TableList):
 
 class MemberDetail(OneWorkspace):
     """One account in a workspace."""
+
+    needed = Role.ADMIN
+
+    def require_role(self) -> None:
+        """Raise RoleTooLow, unless the caller leaves: that every member may, and its service checks it."""
+        is_own = self.kwargs["username"] == self.user.get_username()
+        if self.request.method != "DELETE" or not is_own:
+            super().require_role()
 
     @extend_schema(
         request=RoleOnly,

@@ -67,6 +67,7 @@ class ForecastComparison(ForecastTable):
     """Two forecasts of the same work."""
 
     rows_in = "pairs"
+    needed = None
     parameters = ("with",)
 
     @extend_schema(responses=answers({200: ForecastComparisonSerializer}, 404, 422), parameters=[WITH])
@@ -189,6 +190,7 @@ class ForecastCost(ForecastTable):
     """The cost of a forecast."""
 
     rows_in = "queues"
+    needed = None
 
     @extend_schema(responses=answers({200: CostsSerializer}, 404))
     def get(self, request: Request, forecast_id: UUID) -> Response:

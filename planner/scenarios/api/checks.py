@@ -38,6 +38,8 @@ class Validate(TableView):
 class ConfLint(WorkspaceView):
     """The findings about a configuration that is not saved."""
 
+    needed = None
+
     @extend_schema(request=ConfTextSerializer, responses=answers({200: ConfLintSerializer}, 400, 422))
     def post(self, request: Request) -> Response:
         """Return all findings about a configuration and its extension points; nothing is saved."""

@@ -150,6 +150,7 @@ class ScenarioPreview(TableView):
     """The figures of the queues, without a run."""
 
     rows_in = "queues"
+    needed = None
 
     @extend_schema(responses=answers({200: PreviewSerializer}, 404), parameters=[ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:
