@@ -4,7 +4,7 @@ import errno
 from collections.abc import Sequence
 
 from django.core.exceptions import PermissionDenied
-from django.db import IntegrityError, InterfaceError, OperationalError
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
 
 from planner.accounts.models import Role
 from planning.rows import Problem
@@ -70,9 +70,14 @@ class RoleTooLow(PermissionDenied):
 
 
 def gone_of(error: Exception) -> Gone | None:
-    """Return what an error says was removed; the database says it of a row that another one refers to."""
+    """Return what an error says was removed; the database says it of a row that another one refers to.
+
+    Django says it of a row that is saved, but no longer there.
+    """
     if isinstance(error, Gone):
         return error
+    if isinstance(error, DatabaseError) and "did not affect any rows" in str(error):
+        return Gone("What this changes was deleted in the meantime. Nothing was saved.")
     if isinstance(error, IntegrityError) and "foreign key constraint" in str(error).lower():
         return Gone("What this refers to was deleted in the meantime. Nothing was saved.")
     return None

@@ -34,12 +34,14 @@ def row_create(row: Row) -> Row:
     return row
 
 
-def row_lock(row: Row, **still: object) -> Row:
+def row_lock(row: Row, *, shares_key: bool = False, **still: object) -> Row:
     """Return the current row, locked until the transaction ends; raise Gone if it was deleted (1 query).
 
-    Also raises Gone if a field no longer has the value given in `still`.
+    Also raises Gone if a field no longer has the value given in `still`. With `shares_key` others may store
+    rows that refer to this one.
     """
-    present = type(row)._default_manager.select_for_update().filter(pk=row.pk, **still).first()
+    rows = type(row)._default_manager.select_for_update(no_key=shares_key)
+    present = rows.filter(pk=row.pk, **still).first()
     if present is None:
         raise _gone(row)
     return present

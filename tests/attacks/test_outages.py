@@ -53,6 +53,13 @@ def test_full_disk_returns_507(error: Exception) -> None:
     assert b"disk is full" in answer.content
 
 
+def test_deadlock_says_that_another_request_was_in_the_way() -> None:
+    answer = outage(RequestFactory().post("/api/v1/snapshots/"), OperationalError("deadlock detected"))
+    assert answer is not None
+    assert (answer.status_code, answer["Retry-After"]) == (503, "10")
+    assert b"Another request changes the same objects. Nothing was saved." in answer.content
+
+
 def test_program_error_is_not_an_outage() -> None:
     assert outage(RequestFactory().get("/"), ValueError("a bug")) is None
 

@@ -14,6 +14,7 @@ TESTS = (
     "attacks/test_logins.py",
     "planner/scenarios/test_concurrent_removal.py",
     "planner/test_concurrent_deletion.py",
+    "planner/test_concurrent_workspaces.py",
     "planner/test_constraints.py",
 )
 """Their input is written to rows: texts with NUL, numbers out of range, concurrent guesses; and removals."""

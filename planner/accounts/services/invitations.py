@@ -21,6 +21,7 @@ from planner.accounts.services.members import (
     invitations_revoke,
     member_join,
     role_require,
+    workspace_lock,
 )
 from planner.errors import Invalid
 from planner.rules import row_create, row_lock
@@ -43,6 +44,7 @@ def invitation_offer(*, workspace: Workspace, username: str, role: Role, user: U
     account that has the name now, not for one that takes it later. Nobody gets its link.
     """
     role_require(user=user, workspace=workspace, needed=Role.ADMIN)
+    workspace_lock(workspace)
     invitations_revoke(invitations=workspace.invitations.filter(username=username), user=user)
     account = User.objects.filter(username=username).first()
     return _make(workspace, role, user, username=username, invitee=account)[0]
@@ -52,6 +54,7 @@ def invitation_offer(*, workspace: Workspace, username: str, role: Role, user: U
 def invitation_revoke(*, invitation: Invitation, user: User) -> None:
     """Revoke an open invitation; raise Gone if it was accepted or revoked in the meantime."""
     role_require(user=user, workspace=invitation.workspace, needed=Role.ADMIN)
+    workspace_lock(invitation.workspace)
     row_lock(invitation, accepted_by=None)
     invitation_note(invitation=invitation, user=user, action="removed")
     invitation.delete()
@@ -61,6 +64,7 @@ def invitation_revoke(*, invitation: Invitation, user: User) -> None:
 def invitation_decline(*, invitation: Invitation, user: User) -> None:
     """Decline an invitation that names the account; raise Gone if it was revoked in the meantime."""
     full_access_require(user=user)
+    workspace_lock(invitation.workspace)
     row_lock(invitation, accepted_by=None)
     invitation_note(invitation=invitation, user=user, action="declined")
     invitation.delete()
@@ -132,6 +136,9 @@ def _make(workspace: Workspace, role: Role, user: User, **named: Any) -> tuple[I
 @transaction.atomic
 def _accept(found: QuerySet[Invitation], user: User) -> None:
     """Make an account a member by the invitation in `found`. Raises Invalid if it is no longer valid."""
+    offered = found.select_related("workspace").first()
+    if offered is not None:
+        workspace_lock(offered.workspace)
     invitation = found.select_for_update().first()
     if invitation is None or not _holds(invitation):
         message = "This invitation was used or revoked, or it has expired."

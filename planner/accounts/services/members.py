@@ -86,6 +86,7 @@ def member_change(*, membership: Membership, role: Role, user: User | None = Non
     """Change the role of a member; one admin must remain. The invitations of a former admin are revoked."""
     workspace, username = membership.workspace, membership.user.get_username()
     role_require(user=user, workspace=workspace, needed=Role.ADMIN)
+    workspace_lock(workspace)
     if role != Role.ADMIN:
         _keep_an_admin(workspace, username)
     before = row_lock(membership).role
@@ -115,6 +116,7 @@ def member_remove(*, membership: Membership, user: User | None = None) -> None:
         full_access_require(user=user)
     else:
         role_require(user=user, workspace=workspace, needed=Role.ADMIN)
+    workspace_lock(workspace)
     _keep_an_admin(workspace, username)
     row_lock(membership)
     invitations_revoke(invitations=_made_by(membership), user=user)
@@ -122,9 +124,17 @@ def member_remove(*, membership: Membership, user: User | None = None) -> None:
     membership.delete()
 
 
+def workspace_lock(workspace: Workspace) -> Workspace:
+    """Return the current row of a workspace, locked against other changes of its members and its deletion.
+
+    A deletion locks the workspace before its members and invitations, and so must every change of them.
+    Rows that refer to the workspace can still be added. Raises Gone if the workspace was deleted.
+    """
+    return row_lock(workspace, shares_key=True)
+
+
 def _keep_an_admin(workspace: Workspace, username: str) -> None:
-    """Lock the workspace and raise Invalid if `username` is its only admin."""
-    row_lock(workspace)
+    """Raise Invalid if `username` is the only admin of a locked workspace."""
     admins = list(workspace.memberships.filter(role=Role.ADMIN).values_list("user__username", flat=True))
     if admins == [username]:
         message, fix = "A workspace needs at least one admin.", "Make another member admin first."

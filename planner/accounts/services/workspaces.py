@@ -5,7 +5,7 @@ from django.db import transaction
 from planner.accounts.models import Event, Membership, Role, User, Workspace
 from planner.accounts.selectors.workspaces import memberships
 from planner.accounts.services.events import event_note
-from planner.accounts.services.members import full_access_require, role_require
+from planner.accounts.services.members import full_access_require, role_require, workspace_lock
 from planner.errors import Invalid
 from planner.rules import row_validate
 from planning.rows import Problem
@@ -34,9 +34,9 @@ def workspace_create(*, name: str, user: User) -> Membership:
 def workspace_rename(*, workspace: Workspace, name: str, user: User) -> Workspace:
     """Rename a workspace."""
     role_require(user=user, workspace=workspace, needed=Role.ADMIN)
-    before = workspace.name
-    if name.strip() != before:
-        workspace.name = name.strip()
+    before = workspace_lock(workspace).name
+    workspace.name = name.strip()
+    if workspace.name != before:
         _name_require(workspace, user)
         workspace.save(update_fields=["name"])
         event_note(

@@ -1,6 +1,9 @@
 """Deletion of an object with all that depends on it; shared bytes stay while anything refers to them."""
 
+from typing import Any
+
 from django.db import transaction
+from django.db.models import QuerySet
 
 from planner.accounts.models import Event, Role, User, Workspace
 from planner.accounts.services.events import event_note
@@ -11,6 +14,7 @@ from planner.accounts.services.members import (
     member_remove,
     role_require,
 )
+from planner.clusters.models import Cluster, Import, ImportPreview
 from planner.clusters.selectors.usage import (
     Deletable,
     dependent_counts,
@@ -22,8 +26,10 @@ from planner.clusters.selectors.usage import (
     sole_admin_of,
 )
 from planner.errors import Invalid, RoleTooLow
+from planner.forecasts.models import Forecast
 from planner.rules import row_lock
-from planner.runs.models import Outcome
+from planner.runs.models import Outcome, Run
+from planner.scenarios.models import Rebase, Scenario
 from planner.work.models import Work
 from planning.rows import Problem
 
@@ -75,8 +81,18 @@ def _deletion_require(thing: Deletable, user: User | None) -> Workspace:
 
 
 def _lock(thing: Deletable) -> None:
-    """Let what would refer to an object or to what is deleted with it wait, and find it deleted."""
-    for rows in (scenarios_of(thing), snapshots_of(thing)):
+    """Let what would refer to an object or to what is deleted with it wait, and find it deleted.
+
+    Rows are locked in the order in which everything else locks them, so that nothing waits in a circle.
+    """
+    ordered: list[QuerySet[Any]] = [scenarios_of(thing), snapshots_of(thing)]
+    if isinstance(thing, Run | Forecast):
+        ordered = [Scenario.objects.filter(pk=thing.scenario_id)]
+    elif isinstance(thing, Workspace):
+        waiting = ImportPreview.objects.filter(workspace=thing), Import.objects.filter(workspace=thing)
+        clusters = Cluster.objects.filter(workspace=thing)
+        ordered = [*waiting, Rebase.objects.filter(workspace=thing), *ordered, clusters]
+    for rows in ordered:
         list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
     row_lock(thing)
 

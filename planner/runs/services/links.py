@@ -14,6 +14,7 @@ from planner.accounts.services.events import NOTED_AGAIN, event_log, event_note
 from planner.accounts.services.members import role_require
 from planner.rules import row_create, row_lock
 from planner.runs.models import PublicLink, Run
+from planner.scenarios.selectors.scenarios import locked_scenario
 
 LONGEST_DAYS = 365
 DEFAULT_DAYS = 30
@@ -23,6 +24,7 @@ DEFAULT_DAYS = 30
 def link_create(*, run: Run, user: User, label: str = "", days: int = DEFAULT_DAYS) -> tuple[PublicLink, str]:
     """Create a public link to the run; return it with its secret, of which only a hash is stored."""
     role_require(user=user, workspace=run.workspace)
+    locked_scenario(run.scenario)
     secret = secrets.token_urlsafe(24)
     link = row_create(
         PublicLink(
@@ -41,6 +43,7 @@ def link_create(*, run: Run, user: User, label: str = "", days: int = DEFAULT_DA
 def link_revoke(*, link: PublicLink, user: User) -> None:
     """Revoke a link immediately."""
     role_require(user=user, workspace=link.run.workspace)
+    row_lock(link.run.scenario)
     row_lock(link)
     _note(link, user, "removed")
     link.delete()

@@ -55,6 +55,9 @@ def outage(request: HttpRequest, error: Exception) -> HttpResponse | None:
     logger.error("%s %s: %s", request.method, request.path, str(error).partition("\n")[0])
     if isinstance(error, OSError) or any(words in str(error).lower() for words in _DISK_FULL):
         status, message = HTTPStatus.INSUFFICIENT_STORAGE, "The server's disk is full. Nothing was saved."
+    elif "deadlock" in str(error).lower():
+        message = "Another request changes the same objects. Nothing was saved."
+        status = HTTPStatus.SERVICE_UNAVAILABLE
     else:
         status, message = HTTPStatus.SERVICE_UNAVAILABLE, "The database does not answer. Nothing was saved."
     return _plain(request, status, f"{message} Try again in a few seconds.")
