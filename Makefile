@@ -73,7 +73,7 @@ parity: $(STAMP)  ## Compare with the recorded answers of the real scheduler; FI
 bench: $(STAMP)  ## Measure the core, one more cycle, replays, and the cost of explanations
 	$(BIN)/python -m benchmarks.bench_simulate
 	$(BIN)/python -m benchmarks.bench_living --memory 10000
-	$(BIN)/python -m benchmarks.bench_replay
+	$(BIN)/python -m benchmarks.bench_replay --long --growth
 	$(BIN)/python -m benchmarks.bench_explained
 
 audit: $(STAMP)  ## Check every locked version for known vulnerabilities; needs a network, fails if any was not checked
