@@ -81,7 +81,8 @@ def _faults(error: ValidationError) -> Iterator[Fault]:
         case "enum":
             words = ", ".join(map(str, wanted))
             message = f"{message} is {_shown(error.instance)}, not one of {words}"
-            yield Fault(steps, "value", message, f"write {wanted[0]}")
+            fix = written_instead(str(error.instance), map(str, wanted), shown=len(wanted))
+            yield Fault(steps, "value", message, fix)
         case "minimum" | "maximum":
             bound = "at least" if error.validator == "minimum" else "at most"
             yield Fault(steps, "range", f"{message} is {_shown(error.instance)}", f"write {bound} {wanted}")

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from scheduler_core.errors import InputError
 
-_HINT = "use a number with an optional suffix, for example 500m, 2, 1.5Gi"
+QUANTITY_FIX = "write a number with an optional suffix, such as 500m, 2 or 1.5Gi"
 
 _QUANTITY = re.compile(
     r"([+-]?)(\d+\.?\d*|\.\d+)(?:([eE][+-]?\d{1,3})|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]))?", re.ASCII
@@ -44,10 +44,10 @@ class QuantityError(InputError):
 @lru_cache(maxsize=65536)
 def _parse_text(text: str) -> Fraction:
     if len(text) > _LONGEST:
-        raise QuantityError(f"a text of {len(text)} characters is not a quantity; {_HINT}")
+        raise QuantityError(f"a text of {len(text)} characters is not a quantity")
     match = _QUANTITY.fullmatch(text)
     if match is None:
-        raise QuantityError(f"{text!r} is not a quantity; {_HINT}")
+        raise QuantityError(f"{text!r} is not a quantity")
     sign, digits, exponent, suffix = match.groups()
     value = Fraction(digits)
     if exponent:
@@ -86,7 +86,7 @@ def parse_quantity(value: object) -> Fraction:
     if isinstance(value, str):
         return _parse_text(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise QuantityError(f"{value!r} is not a quantity; {_HINT}")
+        raise QuantityError(f"{value!r} is not a quantity")
     return _parse_text(repr(value))
 
 

@@ -227,9 +227,11 @@ def ranged(written: Json) -> tuple[Any, ...]:
     suffixes = {match.group(2) for match in matches if match}
     if None in matches:
         message = f"{str(ends[matches.index(None)])[:40]!r} is not an amount of at most 18 digits"
-        raise UnusableSetting("range", message, "write 1, 4, 1 or 64Gi, 256Gi, 64Gi")
+        raise UnusableSetting("range", message, "write from, to and step as 1, 4, 1 or 64Gi, 256Gi, 64Gi")
     if len(suffixes) != 1:
-        raise UnusableSetting("range", "from, to and step have different suffixes", "write 64Gi, 256Gi, 64Gi")
+        raise UnusableSetting(
+            "range", "from, to and step have different suffixes", "write them as 64Gi, 256Gi, 64Gi"
+        )
     first, last, step = (Fraction(match.group(1)) for match in matches if match)
     if step <= 0 or last < first:
         raise UnusableSetting("range", "the range has no values", "write a step above 0 and from below to")

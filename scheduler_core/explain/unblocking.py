@@ -247,7 +247,8 @@ class _Search:
             if tried and name not in helped:
                 is_sampled = any(remedy.largest != (1,) for remedy in tried)
                 helps = "was found to help" if is_sampled else "helps"
-                upto = "up to " if any(axis.most > 1 for remedy in tried for axis in remedy.axes) else ""
+                limit = "down to " if words.startswith("smaller ") else "up to "
+                upto = limit if any(axis.most > 1 for remedy in tried for axis in remedy.axes) else ""
                 named = listed(remedy.tried(remedy.largest) for remedy in tried[:MOST_TRIED])
                 some = f"{upto}{named}" if len(tried) <= MOST_TRIED else f"{len(tried)} of them"
                 yield reason(name, f"No {words} {helps} (tried {some}).", {"tried": len(tried)})

@@ -10,7 +10,7 @@ from scheduler_core.errors import InputError
 from scheduler_core.model.run_annotations import READERS, seconds_of, unreadable
 from scheduler_core.model.timestamps import parse_duration, parse_time
 from scheduler_core.problem import Place, Severity
-from scheduler_core.quantity import QuantityError, parse_quantity
+from scheduler_core.quantity import QUANTITY_FIX, QuantityError, parse_quantity
 from scheduler_core.release import RELEASES, release_named
 from scheduler_core.resource_names import is_counted
 from scheduler_core.validate.report import Report
@@ -172,7 +172,7 @@ def quantity(value: Any, place: Place, report: Report, below_zero: Severity = "e
             place,
             f"cannot be read: {error}",
             actual=value,
-            fix="500m, 2, 1.5Gi",
+            fix=QUANTITY_FIX,
         )
         return
     if amount < 0:

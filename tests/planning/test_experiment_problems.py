@@ -90,6 +90,29 @@ def test_parts_that_the_search_cannot_use_are_refused_with_the_fix(change: dict[
     assert len(problems[0].message) < 100
 
 
+@pytest.mark.parametrize(
+    ("setting", "fix"),
+    [
+        ({"field": "wieght", "values": [1]}, "write 'weight'"),
+        (
+            {"field": "parent", "values": ["b"]},
+            "write one of capability, deserved, guarantee, priority, reclaimable, weight",
+        ),
+        (
+            {"field": "deserved", "resource": "cpu", "values": ["abc"]},
+            "write a number with an optional suffix, such as 500m, 2 or 1.5Gi",
+        ),
+    ],
+)
+def test_a_value_that_is_refused_has_advice_to_follow(setting: dict[str, Any], fix: str) -> None:
+    written = {**with_goal(figure="evictions", at_most=1), "settings": [{"queue": "a", **setting}]}
+    problems = written_problems(written)
+    if not problems:
+        document = scenario(nodes=[node("n", cpu=8)], queues=[queue("a")], conf=conf("allocate", ["gang"]))
+        _, problems = grid_of(document, written)
+    assert [(problem.rule, problem.fix) for problem in problems] == [("experiment.value", fix)]
+
+
 def test_a_figure_of_a_resource_that_nothing_in_the_cluster_names_is_refused() -> None:
     document = scenario(
         nodes=[node("n0", cpu=8)], queues=[queue("a")], podgroups=[], pods=[], conf=conf("allocate", ["gang"])

@@ -574,6 +574,24 @@ def weighed() -> Object:
     )
 
 
+def test_kinds_of_changes_that_do_not_help_say_how_far_they_were_tried() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=2, memory="64Gi")],
+        queues=[queue("q")],
+        podgroups=[podgroup("j", queue="q", min_member=4)],
+        pods=pods("j", 4, cpu=8, memory="30Gi", spec=GATED),
+        conf=SIMPLE,
+    )
+    result = explain.unblocking(document, "j", prepare(document).simulate)
+    assert [entry["sentence"] for entry in result["not_enough"]][:5] == [
+        "No removal of scheduling gates was found to help (tried up to 4 gated pods).",
+        "No weight was found to help (tried up to 1,025).",
+        "No guarantee was found to help (tried up to 32 cores and 120 GiB for queue q).",
+        "No smaller request was found to help (tried down to 0.8 cores and 3 GiB a pod).",
+        "No smaller minMember was found to help (tried down to minMember 1).",
+    ]
+
+
 def test_kind_of_change_that_never_helps_is_reported_in_one_line() -> None:
     document = scenario(
         nodes=[node("n1", cpu=2)],
@@ -585,7 +603,7 @@ def test_kind_of_change_that_never_helps_is_reported_in_one_line() -> None:
     result = explain.unblocking(document, "j", prepare(document).simulate)
     lines = [entry["sentence"] for entry in result["not_enough"]]
     assert "No weight was found to help (tried up to 1,025)." in lines
-    assert "No removal of scheduling gates helps (tried removed from 1 pod)." in lines
+    assert "No removal of scheduling gates helps (tried 1 gated pod)." in lines
     assert len(lines) == len({entry["id"] for entry in result["not_enough"]})
 
 

@@ -36,7 +36,7 @@ def gate_remedies(waiting: Waiting) -> Iterator[Remedy]:
             + (f" ({listed(freed(steps))})" if len(freed(steps)) <= 3 else "")
         ),
         lambda steps: {"job": waiting.job, "pods": freed(steps), "gates": names},
-        lambda steps: f"removed from {counted(len(freed(steps)), 'pod')}",
+        lambda steps: counted(len(freed(steps)), "gated pod"),
     )
 
 
@@ -52,7 +52,7 @@ def member_remedies(waiting: Waiting) -> Iterator[Remedy]:
             lambda steps: _fewer(waiting, spec, minimum, minimum - steps),
             lambda steps: f"minMember of job {waiting.job}: {minimum - steps} instead of {minimum}",
             lambda steps: {"job": waiting.job, "before": minimum, "after": minimum - steps},
-            lambda steps: f"down to {minimum - steps}",
+            lambda steps: f"minMember {minimum - steps}",
         )
     roles = {role: int(number or 0) for role, number in sorted((spec.get("minTaskMember") or {}).items())}
     wanted = {role: number for role, number in roles.items() if number > 0}

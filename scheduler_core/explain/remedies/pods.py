@@ -19,7 +19,7 @@ from scheduler_core.explain.wording import listed
 from scheduler_core.model.pod import container_requests, is_sidecar
 from scheduler_core.resource import MIN_RESOURCE, Resource
 from scheduler_core.resource_list import read_resource_list
-from scheduler_core.units import exact_amount_text
+from scheduler_core.units import amount_text, exact_amount_text
 
 _LEAST_LEFT = 10
 """A request is cut to a tenth at most: a pod that needs 8 cores cannot use a millicore."""
@@ -103,9 +103,7 @@ def request_remedies(waiting: Waiting) -> Iterator[Remedy]:
         changes,
         sentence,
         lambda sizes: {"job": waiting.job, "before": tops, "after": {**tops, **limits(sizes)}},
-        lambda sizes: (
-            f"{listed(exact_amount_text(name, limit) for name, limit in limits(sizes).items())} a pod"
-        ),
+        lambda sizes: f"{listed(amount_text(name, limit) for name, limit in limits(sizes).items())} a pod",
     )
 
 
