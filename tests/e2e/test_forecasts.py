@@ -12,6 +12,7 @@ import yaml
 from playwright.sync_api import Page, expect
 
 from benchmarks.bench_forecast import ROW, line_of
+from tests.e2e.legibility import illegible
 from tests.e2e.product import RUN_PATIENCE
 from tests.e2e.test_journeys import edit
 from tests.e2e.test_whole_journey import import_files
@@ -137,6 +138,7 @@ def test_timed_changes_are_drawn_while_typing(sample: Page) -> None:
     sample.get_by_role("button", name=re.compile("^Generate")).click()
     expect(sample.get_by_role("heading", name="drawn", level=1)).to_be_visible()
     sample.goto(f"{scenario}forecasts/")
+    sample.get_by_label("Horizon").fill("2h")
     sample.get_by_label("When change 1 happens").fill("2h")
     sample.get_by_label("What change 1 happens to").fill("analytics")
     sample.get_by_label("Fields or count of change 1").fill("weight=5")
@@ -152,3 +154,13 @@ def test_timed_changes_are_drawn_while_typing(sample: Page) -> None:
     sample.get_by_role("button", name="Remove change 2").click()
     expect(sample.get_by_label("What change 2 happens to")).to_have_value("")
     expect(line.locator("circle")).to_have_count(1)
+    conf = sample.get_by_label("volcano-scheduler.conf from change 2 on")
+    expect(conf).to_be_hidden()
+    sample.get_by_label("When change 2 happens").fill("1h")
+    sample.get_by_label("What change 2 is").select_option("scheduler gets a configuration")
+    conf.fill(conf.input_value().replace("allocate, preempt", "allocate"))
+    conf.press("Tab")
+    expect(line).to_contain_text("another configuration: actions enqueue, allocate, reclaim, backfill.")
+    # the longest labels of an axis, of quarters of an hour
+    sample.set_viewport_size({"width": 390, "height": 844})
+    assert illegible(sample) == []
