@@ -136,7 +136,9 @@ def _begin_page(
     user = caller(request)
     known = list(traces(user).filter(workspace=scenario.workspace))
     chosen = request.POST.get("trace") or request.GET.get("trace", "")
-    trace = next((trace for trace in known if str(trace.pk) == chosen), known[0] if known else None)
+    begun = list(scenario_forecasts(scenario))
+    wanted = [chosen] if chosen else [str(forecast.trace_id) for forecast in begun[:1]]
+    trace = next((trace for trace in known if str(trace.pk) in wanted), known[0] if known else None)
     leaves = scenario_leaves(scenario)
     may_edit = scenario.role != Role.VIEWER  # type: ignore[attr-defined]  # annotated by `visible`
     kept = _targets(scenario, leaves)
@@ -144,7 +146,7 @@ def _begin_page(
     sent = request.POST if "trace" in request.POST else None
     context = {
         "scenario": scenario,
-        "forecasts": scenario_forecasts(scenario),
+        "forecasts": begun,
         "traces": known,
         "trace": trace,
         "leaves": leaves,

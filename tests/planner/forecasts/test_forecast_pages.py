@@ -43,6 +43,13 @@ def figures_of(content: str) -> Any:
     return json.loads(found[1])
 
 
+def test_a_new_forecast_starts_with_the_trace_of_the_last_one(browser: Client, done: Forecast) -> None:
+    other = factories.workload()
+    page = f"/scenarios/{done.scenario_id}/forecasts/"
+    assert browser.get(page).context["trace"].pk == done.trace_id
+    assert browser.get(f"{page}?trace={other.pk}").context["trace"] == other
+
+
 def test_of_many_queues_only_those_with_a_target_have_a_field(browser: Client) -> None:
     queues = [factories.queue(f"q{number:02}") for number in range(30)]
     scenario = factories.scenario(document={**factories.cluster(), "queues": queues})
