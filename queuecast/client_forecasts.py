@@ -9,7 +9,7 @@ from queuecast.connection import Connection, is_id
 from queuecast.problems import Refused
 
 _PLAIN_BYTES = 1_000_000
-"""A larger trace is sent compressed: servers take 2.5 MiB of it, and 50 MB of text."""
+"""A larger trace is sent compressed; servers take 50 MB of text."""
 _GZIP = b"\x1f\x8b"
 
 

@@ -6,11 +6,10 @@ import csv
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from io import BytesIO, TextIOWrapper
 
 from traces.annotations import OF_PODGROUPS, OF_PODS
-from traces.model import Role, Trace, TraceJob, TraceProblem, Unreadable, ordered
+from traces.model import Trace, TraceJob, TraceProblem, Unreadable, equal_pods, ordered
 from traces.text import Problems, Row, counted, is_resource_column, stamp
 
 GPU = "nvidia.com/gpu"
@@ -57,12 +56,6 @@ class Columns:
     known: frozenset[str] = frozenset()
 
 
-@lru_cache(maxsize=1024)
-def _equal_pods(pods: int, requests: tuple[tuple[str, str], ...]) -> tuple[Role, ...]:
-    """Return the only role of a job; a million jobs share few."""
-    return (Role(pods, dict(requests)),)
-
-
 def _own(row: Row) -> TraceJob:
     pods = row.count("pods", 1, least=1)
     requests = {name: amount for name in ("cpu", "memory") if (amount := row.quantity(name))}
@@ -71,7 +64,7 @@ def _own(row: Row) -> TraceJob:
     requests |= {name: amount for name in row.resources if (amount := row.quantity(name))}
     constraints = row.constraints("constraints")
     annotations = row.annotations("pod_annotations", OF_PODS)
-    roles = _equal_pods(pods, tuple(requests.items()))
+    roles = equal_pods(pods, requests)
     if constraints is not None or annotations:
         roles = (replace(roles[0], constraints=constraints, annotations=annotations),)
     return TraceJob(
@@ -100,12 +93,12 @@ def _philly(row: Row) -> TraceJob | None:
         return None
     return TraceJob(
         name=row.text("job_id"),
-        queue=row.text("queue"),
+        queue=row.word("queue"),
         submitted=row.number("submit_s"),
         run_seconds=run,
-        roles=(Role(pods, requests),),
+        roles=equal_pods(pods, requests),
         min_member=pods,
-        user=row.text("user"),
+        user=row.word("user"),
     )
 
 
@@ -124,12 +117,12 @@ def _slurm(queue_column: str) -> Callable[[Row], TraceJob | None]:
             requests["cpu"] = str(-(-cpus // nodes))
         return TraceJob(
             name=f"job-{row.text('job_id')}",
-            queue=row.text(queue_column),
+            queue=row.word(queue_column),
             submitted=submitted,
             run_seconds=run,
-            roles=(Role(nodes, requests),),
+            roles=equal_pods(nodes, requests),
             min_member=nodes,
-            user=row.text("user"),
+            user=row.word("user"),
         )
 
     return read
@@ -146,10 +139,10 @@ def _openb(row: Row) -> TraceJob | None:
     run = deleted - max(started, created)
     return TraceJob(
         name=row.text("name"),
-        queue=row.text("qos"),
+        queue=row.word("qos"),
         submitted=created,
         run_seconds=run if deleted and run > 0 else None,
-        roles=(Role(1, requests),),
+        roles=equal_pods(1, requests),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from traces.columns import GPU
-from traces.model import Role, Trace, TraceJob, TraceProblem, Unreadable, ordered
+from traces.model import Trace, TraceJob, TraceProblem, Unreadable, equal_pods, ordered
 from traces.text import Problems, Row, counted, loaded, stamp
 
 
@@ -62,7 +62,7 @@ def _job(number: int, entry: Mapping[str, Any], problems: Problems) -> TraceJob 
         queue=_text(entry.get("vc")),
         submitted=submitted,
         run_seconds=run,
-        roles=(Role(len(sizes), {GPU: str(max(sizes))} if max(sizes) else {}),),
+        roles=equal_pods(len(sizes), {GPU: str(max(sizes))} if max(sizes) else {}),
         min_member=len(sizes),
         user=_text(entry.get("user")),
     )

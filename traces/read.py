@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Callable, Mapping
 
 from traces.columns import HEADERS, read_columns
@@ -20,6 +22,9 @@ FORMATS: Mapping[str, str] = {
     "swf": "Standard Workload Format of the Parallel Workloads Archive",
     "kubernetes": "JSON of finished Jobs, PodGroups and Pods, as kubectl prints them",
 }
+
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_FIRST_LINE = re.compile(r"[^\r\n]*")
 
 
 def read_trace(text: str, format_name: str = "") -> Trace:
@@ -49,6 +54,10 @@ def read_trace(text: str, format_name: str = "") -> Trace:
     }
     if name in readers:
         return readers[name](text)
+    if separator := _other_separator(text, name):
+        says = f"the cells are separated by {separator}"
+        fix = "separate them by commas, and write 1.5 instead of 1,5"
+        raise Unreadable([TraceProblem(1, "", says, fix)])
     if name in HEADERS:
         return read_columns(text, name)
     known = ", ".join(FORMATS)
@@ -65,9 +74,30 @@ def format_of(text: str) -> str:
         return "kubernetes"
     if start.startswith(";") or _is_swf(start):
         return "swf"
-    header = {name.strip() for name in start.split("\n", 1)[0].split(",")}
+    header = _header(start, ",")
     fitting = [name for name, columns in HEADERS.items() if columns.required <= header]
     return fitting[0] if fitting else ""
+
+
+def _header(text: str, separator: str) -> set[str]:
+    """Return the names in the first line of a table; empty if it has none."""
+    line = _FIRST_LINE.match(text)
+    try:
+        names = next(csv.reader([line[0]], delimiter=separator), []) if line else []
+    except csv.Error:
+        return set()
+    return {name.strip() for name in names}
+
+
+def _other_separator(text: str, format_name: str) -> str:
+    """Return what separates the columns of a table that would be known with commas; empty otherwise."""
+    start = text.lstrip("\ufeff \t\r\n")
+    formats = [columns for name, columns in HEADERS.items() if format_name in ("", name)]
+    for separator, words in _SEPARATORS.items():
+        header = _header(start, separator)
+        if any(columns.required <= header for columns in formats):
+            return words
+    return ""
 
 
 def _is_swf(text: str) -> bool:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil
+from sys import intern
 
-from traces.model import Role, Trace, TraceJob, ordered
+from traces.model import Trace, TraceJob, equal_pods, ordered
 from traces.text import Problems, Row, counted, stamp
 
 FIELDS = (
@@ -119,7 +120,7 @@ def _as_gang(job: TraceJob, most: int) -> TraceJob:
     requests = {"cpu": str(ceil(processors / pods))}
     if "memory" in role.requests:
         requests["memory"] = f"{ceil(int(role.requests['memory'].removesuffix('Ki')) / pods)}Ki"
-    return replace(job, roles=(Role(pods, requests),), min_member=pods)
+    return replace(job, roles=equal_pods(pods, requests), min_member=pods)
 
 
 def _job(row: Row) -> TraceJob | None:
@@ -136,9 +137,9 @@ def _job(row: Row) -> TraceJob | None:
         requests["memory"] = f"{int(memory) * processors}Ki"
     return TraceJob(
         name=f"job-{row.text('job number')}",
-        queue="" if row.number("queue", least=UNKNOWN) < 0 else f"queue-{row.text('queue')}",
+        queue="" if row.number("queue", least=UNKNOWN) < 0 else intern(f"queue-{row.text('queue')}"),
         submitted=submitted,
         run_seconds=run if run > 0 else None,
-        roles=(Role(1, requests),),
-        user="" if row.number("user", least=UNKNOWN) < 0 else f"user-{row.text('user')}",
+        roles=equal_pods(1, requests),
+        user="" if row.number("user", least=UNKNOWN) < 0 else intern(f"user-{row.text('user')}"),
     )

@@ -38,15 +38,16 @@ def is_resource_column(name: str) -> bool:
 
 
 class Problems:
-    """The problems found so far, at most the first hundred."""
+    """The problems found so far; after the first hundred nothing more is read."""
 
     def __init__(self) -> None:
         self.found: list[TraceProblem] = []
 
     def add(self, line: int, column: str, message: str, fix: str = "") -> None:
-        """Add a problem."""
-        if len(self.found) < MOST_PROBLEMS:
-            self.found.append(TraceProblem(line, column, message, fix))
+        """Add a problem; raise Unreadable with the hundredth."""
+        self.found.append(TraceProblem(line, column, message, fix))
+        if len(self.found) == MOST_PROBLEMS:
+            self.refuse()
 
     def twice(self, line: int, job: str, fix: str = "give each job a name of its own") -> None:
         """Add the problem that a job occurred before."""

@@ -4,6 +4,7 @@ import gc
 import gzip
 import io
 import json
+import re
 import threading
 from typing import Any
 
@@ -19,11 +20,14 @@ from planner.web.middleware.bodies import (
     FILES_AT_ONCE,
     LARGE_ROUTES,
     LARGEST,
+    LARGEST_TRACE,
     OF_FIELDS,
     PARSED_AT_ONCE,
+    TRACE_ROUTES,
 )
 from tests import factories
 from tests.planner.pages import text_of
+from tests.processes.proxy import CONFIGURATION
 from tests.trials import trials
 
 pytestmark = pytest.mark.django_db
@@ -32,6 +36,14 @@ MULTIPART = "multipart/form-data; boundary=x"
 FORM = "application/x-www-form-urlencoded"
 TYPES = [MULTIPART, FORM, "application/json", "application/merge-patch+json", "text/plain", ""]
 SMALL = 2_621_440
+LARGE = {
+    "/import/": LARGEST,
+    "/api/v1/snapshots/": LARGEST,
+    "/api/v1/bundles/": LARGEST,
+    "/traces/": LARGEST_TRACE,
+    "/api/v1/traces/": LARGEST_TRACE,
+}
+"""The addresses that take files, and how much."""
 ID = "00000000-0000-0000-0000-000000000000"
 
 
@@ -86,19 +98,25 @@ def test_anonymous_large_bodies_are_refused_at_every_address(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", trials(TYPES, always=3))
-def test_editor_may_send_large_bodies_only_as_files_to_import_addresses(kind: str) -> None:
+def test_editor_may_send_large_bodies_only_as_files_to_addresses_that_take_them(kind: str) -> None:
     browser = Client()
     browser.force_login(factories.user("editor"))
-    large = {"/import/", "/api/v1/snapshots/", "/api/v1/bundles/"} if kind == MULTIPART else set()
+    large = LARGE if kind == MULTIPART else {}
     for address in ADDRESSES:
         if address not in large:
             answer = declared(browser, address, kind, SMALL + 1)
             assert answer.status_code == 413, (address, answer.status_code)
-    for address in large:
-        assert declared(browser, address, kind, LARGEST + 1).status_code == 413
+    for address, most in large.items():
+        assert declared(browser, address, kind, most + 1).status_code == 413
         with pytest.raises(AssertionError, match="was read"):
-            declared(browser, address, kind, LARGEST)
-    assert len(LARGE_ROUTES) == 3
+            declared(browser, address, kind, most)
+    assert len(LARGE_ROUTES | TRACE_ROUTES) == len(LARGE)
+
+
+def test_proxy_passes_on_what_the_server_takes_and_little_more() -> None:
+    sizes = re.findall(r"client_max_body_size (\d+);", CONFIGURATION.read_text(encoding="utf-8"))
+    limits = (SMALL, LARGEST, LARGEST_TRACE)
+    assert all(most <= int(size) < 1.1 * most for size, most in zip(sizes, limits, strict=True))
 
 
 def test_urlencoded_form_has_a_smaller_limit() -> None:
@@ -127,7 +145,7 @@ def viewer_token() -> Client:
 
 
 @pytest.mark.parametrize("caller", [viewer_session, outsider_session, forged_token, viewer_token])
-@pytest.mark.parametrize("address", ["/import/", "/api/v1/snapshots/", "/api/v1/bundles/"])
+@pytest.mark.parametrize("address", LARGE)
 def test_caller_without_import_rights_cannot_send_large_bodies(caller: Any, address: str) -> None:
     assert declared(caller(), address, MULTIPART, SMALL + 1).status_code == 413
 
@@ -157,9 +175,19 @@ def test_an_encoded_body_is_refused_with_what_to_send_instead() -> None:
 
 def test_too_large_trace_is_refused_with_the_way_to_send_it(browser: Client) -> None:
     for address in ("/traces/", "/api/v1/traces/"):
-        answer = declared(browser, address, MULTIPART, SMALL + 1)
+        answer = declared(browser, address, "application/json", SMALL + 1)
         assert answer.status_code == 413
-        assert "Send a trace as a file compressed by gzip" in answer.content.decode()
+        assert "Send a trace as a file, plain or compressed by gzip" in answer.content.decode()
+        answer = declared(browser, address, MULTIPART, LARGEST_TRACE + 1)
+        assert "Cut the trace to the days that you need." in answer.content.decode()
+
+
+def test_editor_token_may_upload_a_large_trace() -> None:
+    script = APIClient(HTTP_AUTHORIZATION=f"Token {factories.token(factories.user('editor'))}")
+    file = SimpleUploadedFile("a.csv", factories.TRACE.encode() + b"\n" * SMALL)
+    answer = script.post("/api/v1/traces/", {"name": "a", "file": file}, format="multipart")
+    assert answer.status_code == 201, answer.content
+    assert answer.json()["jobs"] == 4
 
 
 def test_non_numeric_content_length_is_refused() -> None:

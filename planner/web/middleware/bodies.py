@@ -17,6 +17,7 @@ from planner.accounts.services.members import workspace_require
 from planner.api.authentication import ApiToken
 from planner.errors import Busy, RoleTooLow
 from planner.web.middleware.refusals import refusal
+from planning.forecasts.trace_sources import MOST_BYTES
 from planning.importing import MAX_TEXT_BYTES
 
 View = Callable[..., HttpResponse]
@@ -28,6 +29,9 @@ TRACE_ROUTES = frozenset({"planner:traces", "api:traces"})
 FILES = "multipart/form-data"
 LARGEST = MAX_TEXT_BYTES + 10 * 2**20
 """The size of a cluster's files with the form around them."""
+LARGEST_TRACE = MOST_BYTES + 2**20
+"""The size of a trace's file, plain or gzip, with the form around it."""
+_LARGEST = {**dict.fromkeys(LARGE_ROUTES, LARGEST), **dict.fromkeys(TRACE_ROUTES, LARGEST_TRACE)}
 OF_FIELDS = 2**20
 """Percent signs and ampersands take eighty times their size in memory when they are parsed."""
 FILES_AT_ONCE = 2
@@ -80,7 +84,11 @@ class BodyLimits:
         if _is_of(LARGE_ROUTES, request) and request.content_type != FILES:
             message += " Send a cluster as files (multipart/form-data)."
         if _is_of(TRACE_ROUTES, request):
-            message += " Send a trace as a file compressed by gzip (multipart/form-data)."
+            message += (
+                " Send a trace as a file, plain or compressed by gzip (multipart/form-data)."
+                if request.content_type != FILES
+                else " Cut the trace to the days that you need."
+            )
         return refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
@@ -113,7 +121,9 @@ def _limit(request: HttpRequest) -> int:
     small = int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     if kind != FILES or _length(request) <= small:
         return small
-    return LARGEST if _is_of(LARGE_ROUTES, request) and _may_import(request) else small
+    match = request.resolver_match
+    large = _LARGEST.get(match.view_name, small) if match is not None else small
+    return large if large > small and _may_import(request) else small
 
 
 def _is_of(routes: Collection[str], request: HttpRequest) -> bool:
