@@ -9,6 +9,9 @@ import numpy as np
 from planning.forecasts.record import Record
 from planning.forecasts.steps import NOTHING, Floats, moments
 
+LIMITED_FROM = 0.95
+"""The part of the time in which a queue has all that it deserves of the resource that limits it."""
+
 
 @dataclass(frozen=True)
 class Starvation:
@@ -20,7 +23,7 @@ class Starvation:
     begin, seconds : float
         When it began and how long it lasted.
     resource : str
-        The resource of which it lacked the largest part of what it deserves.
+        The resource of which it lacked the largest part of what it deserves, other than one that limits it.
     lacking : float
         The most that it lacked of it within the interval, in the scheduler's units.
     at : float
@@ -29,6 +32,11 @@ class Starvation:
         Whether it continues at the end of the forecast.
     closed : float
         For how many of these seconds the queue was closed.
+    most_requested : str
+        The resource of which it requested most, measured in what it deserved.
+    held : float
+        The part of this time in which it had all that it deserved of that resource. Where this is almost
+        always, that resource limits the queue, and more of the others is of no use.
 
     """
 
@@ -40,6 +48,13 @@ class Starvation:
     at: float
     lasts: bool
     closed: float
+    most_requested: str
+    held: float
+
+    @property
+    def is_limited(self) -> bool:
+        """Return whether the queue lacks what it could not use, as another resource limits it."""
+        return self.held >= LIMITED_FROM and self.resource != self.most_requested
 
 
 def starvations(record: Record) -> list[Starvation]:
@@ -72,7 +87,11 @@ def longest(record: Record, queue: str) -> Starvation | None:
     ends = np.flatnonzero(padded[:-1] & ~padded[1:])
     place = int(np.argmax(edges[ends] - edges[begins]))
     first, last = int(begins[place]), int(ends[place])
-    row = int(np.argmax(np.array(parts)[:, first:last].max(axis=1)))
+    most_requested, held = _held(record, queue, resources, edges[first : last + 1])
+    worst = np.array(parts)[:, first:last].max(axis=1)
+    if held >= LIMITED_FROM and len(resources) > 1:
+        worst[resources.index(most_requested)] = 0.0
+    row = int(np.argmax(worst))
     column = int(np.argmax(lacks[row][first:last]))
     return Starvation(
         queue=queue,
@@ -83,7 +102,23 @@ def longest(record: Record, queue: str) -> Starvation | None:
         at=float(edges[first + column]),
         lasts=last == len(starving),
         closed=record.closures.get(queue, NOTHING).integral(float(edges[first]), float(edges[last])),
+        most_requested=most_requested,
+        held=held,
     )
+
+
+def _held(record: Record, queue: str, resources: list[str], edges: Floats) -> tuple[str, float]:
+    """Return the most requested resource, and in which part of the time the queue has its share of it."""
+    times, lengths = edges[:-1], np.diff(edges)
+    pressures: dict[str, float] = {}
+    for resource in resources:
+        deserved = record.steps(queue, "deserved", resource).at(times)
+        request = record.steps(queue, "request", resource).at(times)
+        parts = np.divide(request, deserved, out=np.zeros_like(deserved), where=deserved > 0)
+        pressures[resource] = float(np.dot(parts, lengths))
+    most = max(resources, key=lambda name: pressures[name])
+    has_all = lacking(record, queue, most, times) == 0
+    return most, float(np.dot(has_all, lengths) / lengths.sum())
 
 
 def lacking(record: Record, queue: str, resource: str, times: Floats) -> Floats:

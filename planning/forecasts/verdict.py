@@ -143,9 +143,11 @@ def _of_starvation(found: Starvation) -> Finding:
     lasts = " It lasts beyond the end." if found.lasts else ""
     closed = "all" if found.closed == found.seconds else spelled(found.closed)
     shut = f" The queue is closed for {closed} of this time." if found.closed else ""
+    limit = f"all the {named(found.most_requested)} that it deserves"
+    held = f" For {percent(found.held)} of this time it has {limit}." if found.is_limited else ""
     message = (
         f"Queue {found.queue} gets less than it deserves and requests for {spelled(found.seconds)} without"
-        f" interruption, at worst {amount_text(found.resource, found.lacking)} less.{shut}{lasts}"
+        f" interruption, at worst {amount_text(found.resource, found.lacking)} less.{held}{shut}{lasts}"
     )
     figures = {
         "seconds": found.seconds,
@@ -154,8 +156,11 @@ def _of_starvation(found: Starvation) -> Finding:
         "lacking": found.lacking,
         "lasts": found.lasts,
         "closed_seconds": found.closed,
+        "most_requested": found.most_requested,
+        "held": found.held,
     }
-    return Finding("starvation", "harm", message, found.at, found.queue, figures)
+    tone: Tone = "neutral" if found.is_limited else "harm"
+    return Finding("starvation", tone, message, found.at, found.queue, figures)
 
 
 def _of_thrashing(found: Thrashing) -> Finding:

@@ -248,6 +248,36 @@ def test_starvation_says_how_long_the_queue_was_closed() -> None:
     ]
 
 
+@pytest.mark.parametrize(("gpus", "tone"), [(1, "neutral"), (2, "harm")])
+def test_less_of_one_resource_is_no_problem_while_another_one_limits_the_queue(gpus: int, tone: str) -> None:
+    """The first job has one GPU, queue b any other one, so that the second job can use none of the cores."""
+    gpu = {"nvidia.com/gpu": "1"}
+    document = scenario(
+        nodes=[node(f"n{number}", cpu=8, **gpu) for number in range(gpus)],
+        queues=[queue("a", deserved={"cpu": 4, "nvidia.com/gpu": gpus}), queue("b")],
+        podgroups=[
+            podgroup("first", queue="a", phase="Running", annotations={"queuecast/run-seconds": "900"}),
+            podgroup("other", queue="b", phase="Running", annotations={"queuecast/run-seconds": "900"}),
+            podgroup("second", queue="a", min_member=1, created=1),
+        ],
+        pods=[
+            *pods("first", 1, cpu=1, node="n0", **gpu),
+            *(pods("other", 1, cpu=1, node="n1", **gpu) if gpus > 1 else []),
+            *pods("second", 1, cpu=1, **gpu),
+        ],
+        conf=PLAIN,
+        replay={"period_seconds": 1, "horizon_seconds": 1000},
+    )
+    record = record_of(document, replay_document(document))
+    (found,) = [one for one in verdict(record, {}) if one.kind == "starvation"]
+    assert found.tone == tone
+    if tone == "neutral":
+        lacks = "1 core less. For 99.9 % of this time it has all the nvidia.com/gpu that it deserves."
+    else:
+        lacks = "1 GPU less."
+    assert found.says.endswith(f"without interruption, at worst {lacks}"), found.says
+
+
 # wait targets
 
 
