@@ -61,9 +61,10 @@ class TypedForm(forms.Form):
 
     @property
     def problems(self) -> list[Problem]:
-        """Return the problems, for a page that shows none of the fields."""
+        """Return the problems for a list beside the form, each with the label of its field."""
+        labels = {name: str(field.label or name) for name, field in self.fields.items()}
         return [
-            Problem("form.invalid", "error", str(message), path=name, fix=fix_of(error))
+            Problem("form.invalid", "error", str(message), path=labels.get(name, name), fix=fix_of(error))
             for name, errors in self.errors.as_data().items()
             for error in errors
             for message in error.messages

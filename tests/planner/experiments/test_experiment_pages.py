@@ -195,6 +195,12 @@ def test_invalid_experiment_input_is_refused_with_the_place(
     assert not Experiment.objects.exists()
 
 
+def test_a_problem_is_listed_with_the_label_of_its_field(browser: Client) -> None:
+    typed = {"first.setting": '{"field": "weight"}', "first.queue": "waits"}
+    content = browser.post(f"/scenarios/{factories.scenario().pk}/experiments/", typed).content.decode()
+    assert '<code class="soft">Values of the setting</code>' in content
+
+
 @pytest.mark.parametrize("field", ["name", "first.values", "second.values", "first.queue", "goal.evictions"])
 def test_a_null_character_is_refused_at_its_field(browser: Client, field: str) -> None:
     scenario = factories.scenario()
