@@ -10,7 +10,7 @@ from planning.forecasts.record import Record
 from planning.forecasts.steps import NOTHING, Floats, moments
 
 LIMITED_FROM = 0.95
-"""The part of the time in which a queue has all that it deserves of the resource that limits it."""
+"""The part of what it deserves that a queue has on average of the resource that limits it."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Starvation:
     most_requested : str
         The resource of which it requested most, measured in what it deserved.
     held : float
-        The part of this time in which it had all that it deserved of that resource. Where this is almost
-        always, that resource limits the queue, and more of the others is of no use.
+        The part that it had on average of what it deserved of that resource; 0 if it requested less. Where
+        this is almost all, that resource limits the queue, and more of the others is of no use.
 
     """
 
@@ -108,17 +108,20 @@ def longest(record: Record, queue: str) -> Starvation | None:
 
 
 def _held(record: Record, queue: str, resources: list[str], edges: Floats) -> tuple[str, float]:
-    """Return the most requested resource, and in which part of the time the queue has its share of it."""
+    """Return the most requested resource, and the part of its share of it that the queue has on average."""
     times, lengths = edges[:-1], np.diff(edges)
     pressures: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for resource in resources:
         deserved = record.steps(queue, "deserved", resource).at(times)
         request = record.steps(queue, "request", resource).at(times)
         parts = np.divide(request, deserved, out=np.zeros_like(deserved), where=deserved > 0)
         pressures[resource] = float(np.dot(parts, lengths))
+        due = float(np.dot(np.minimum(deserved, request), lengths))
+        lacks = float(np.dot(lacking(record, queue, resource, times), lengths))
+        shares[resource] = 1.0 - lacks / due if due > 0 else 0.0
     most = max(resources, key=lambda name: pressures[name])
-    has_all = lacking(record, queue, most, times) == 0
-    return most, float(np.dot(has_all, lengths) / lengths.sum())
+    return most, shares[most] if pressures[most] >= lengths.sum() else 0.0
 
 
 def lacking(record: Record, queue: str, resource: str, times: Floats) -> Floats:

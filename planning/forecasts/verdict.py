@@ -143,8 +143,8 @@ def _of_starvation(found: Starvation) -> Finding:
     lasts = " It lasts beyond the end." if found.lasts else ""
     closed = "all" if found.closed == found.seconds else spelled(found.closed)
     shut = f" The queue is closed for {closed} of this time." if found.closed else ""
-    limit = f"all the {named(found.most_requested)} that it deserves"
-    held = f" For {percent(found.held)} of this time it has {limit}." if found.is_limited else ""
+    limit = f"{percent(found.held)} of the {named(found.most_requested)} that it deserves"
+    held = f" Meanwhile it has {limit}." if found.is_limited else ""
     message = (
         f"Queue {found.queue} gets less than it deserves and requests for {spelled(found.seconds)} without"
         f" interruption, at worst {amount_text(found.resource, found.lacking)} less.{held}{shut}{lasts}"

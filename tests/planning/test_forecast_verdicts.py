@@ -248,6 +248,25 @@ def test_starvation_says_how_long_the_queue_was_closed() -> None:
     ]
 
 
+def test_a_queue_that_requests_less_than_it_deserves_is_limited_by_nothing() -> None:
+    """Nearly all of its requests are allocated, but its other job waits while the queue is closed."""
+    document = scenario(
+        nodes=[node("n", cpu=100)],
+        queues=[queue("a", deserved={"cpu": 100})],
+        podgroups=[podgroup("most", queue="a", phase="Running"), podgroup("late", queue="a", min_member=1)],
+        pods=[*pods("most", 1, cpu=50, node="n"), *pods("late", 1, cpu=1)],
+        conf=PLAIN,
+        replay={
+            "period_seconds": 1, "horizon_seconds": 1000, "default_run_seconds": 2000,
+            "events": [{"at": 0, "close": {"queues": ["a"]}}],
+        },
+    )  # fmt: skip
+    record = record_of(document, replay_document(document))
+    (found,) = [one for one in verdict(record, {}) if one.kind == "starvation"]
+    assert (found.tone, found.figures["held"]) == ("harm", 0.0)
+    assert "The queue is closed for all of this time." in found.says
+
+
 @pytest.mark.parametrize(("gpus", "tone"), [(1, "neutral"), (2, "harm")])
 def test_less_of_one_resource_is_no_problem_while_another_one_limits_the_queue(gpus: int, tone: str) -> None:
     """The first job has one GPU, queue b any other one, so that the second job can use none of the cores."""
@@ -272,7 +291,7 @@ def test_less_of_one_resource_is_no_problem_while_another_one_limits_the_queue(g
     (found,) = [one for one in verdict(record, {}) if one.kind == "starvation"]
     assert found.tone == tone
     if tone == "neutral":
-        lacks = "1 core less. For 99.9 % of this time it has all the nvidia.com/gpu that it deserves."
+        lacks = "1 core less. Meanwhile it has 99.9 % of the nvidia.com/gpu that it deserves."
     else:
         lacks = "1 GPU less."
     assert found.says.endswith(f"without interruption, at worst {lacks}"), found.says
