@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-COLLECTED_AFTER = 10_000
+COLLECTED_AFTER = 100_000
 """The number of new objects after which the collector runs, instead of 700."""
 _lock = Lock()
 _before: list[tuple[int, int, int]] = []
@@ -18,7 +18,7 @@ _before: list[tuple[int, int, int]] = []
 def collected_seldom() -> Iterator[None]:
     """Run Python's garbage collector less often: most objects of a simulation live as long as it does.
 
-    The threshold changes no result. The collector still runs, so that long replays use little memory. If
+    The threshold changes no result, and little memory: a replay leaves almost no reference cycles. If
     several threads simulate, the last one to finish restores the thresholds.
 
     Examples
@@ -26,7 +26,7 @@ def collected_seldom() -> Iterator[None]:
     >>> before = gc.get_threshold()
     >>> with collected_seldom(), collected_seldom():
     ...     gc.get_threshold()[0]
-    10000
+    100000
     >>> gc.get_threshold() == before
     True
 
