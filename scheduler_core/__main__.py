@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from itertools import chain
 from typing import Any
 
@@ -28,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     simulate.add_argument(
         "--timing", action="store_true", help="add the time for reading and for each action"
     )
-    simulate.add_argument("--cycles", type=int, help="number of cycles instead of the scenario's own")
+    simulate.add_argument("--cycles", type=_cycles, help="number of cycles instead of the scenario's own")
     simulate.add_argument(
         "--extender-host",
         action="append",
@@ -73,6 +74,15 @@ def main(arguments: list[str] | None = None) -> int:
         "parity": print_parity,
     }
     return commanded[options.command](options)
+
+
+def _cycles(text: str) -> int:
+    """Return a number of cycles that a scenario may have, too."""
+    from scheduler_core.validate.scenario import MOST_CYCLES
+
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_CYCLES:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of cycles: write 1 to {MOST_CYCLES:,}")
+    return int(text)
 
 
 def print_results(options: argparse.Namespace) -> int:
@@ -169,9 +179,7 @@ def print_replays(options: argparse.Namespace) -> int:
     for entry in chain.from_iterable(documents):
         document = entry.scenario
         if options.until is not None:
-            timeline = document.get("replay") or {}
-            horizon = min(options.until, timeline.get("horizon_seconds") or options.until)
-            document = {**document, "replay": {**timeline, "horizon_seconds": horizon}}
+            document = _ended(document, options.until)
         watch = _Watch(log=options.log, progress=options.progress)
         result = _refused(entry) if entry.fault else replay_document(document, watch=watch)
         watch.end()
@@ -180,6 +188,17 @@ def print_replays(options: argparse.Namespace) -> int:
         sys.stdout.buffer.writelines(encoded(result))
         status = max(status, int("error" in result))
     return status
+
+
+def _ended(document: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """Return a document whose horizon is at most so many seconds; a wrong timeline is left to the replay."""
+    timeline = document.get("replay") or {}
+    if not isinstance(timeline, dict):
+        return document
+    horizon = timeline.get("horizon_seconds") or seconds
+    if not isinstance(horizon, int | float):
+        return document
+    return {**document, "replay": {**timeline, "horizon_seconds": min(seconds, horizon)}}
 
 
 class _Watch:
@@ -212,20 +231,27 @@ class _Watch:
 
 
 def print_parity(options: argparse.Namespace) -> int:
-    """Print, per file, how many scenarios equal the recorded results; return 1 if any does not."""
+    """Print, per file, how many scenarios equal the recorded results; return 1 if any does not.
+
+    Also for a file that cannot be read, or that has no recorded results.
+    """
     from scheduler_core.tally import Tally
 
     status = 0
     for name in options.files:
         tally = Tally()
         for entry in entries(name):
-            if entry.recorded is not None:
+            if entry.fault:
+                tally.faults.append(entry.fault)
+            elif entry.recorded is not None:
                 tally.add(entry)
             del entry
+        for fault in tally.faults:
+            print(fault, file=sys.stderr)
         for differences in tally.differences[: options.failures]:
             print(f"  {differences}")
         print(f"{os.path.basename(name)}: {tally.line()}", flush=True)
-        status = status or int(tally.equal != tally.total)
+        status = status or int(not tally.is_equal)
     return status
 
 
@@ -241,5 +267,7 @@ def until_closed(command: Callable[[], int]) -> int:
 
 
 if __name__ == "__main__":
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name may have half of a surrogate pair
     ended_with = until_closed(main)
     os._exit(ended_with)  # skip freeing each object, as the system frees the memory at once

@@ -6,6 +6,7 @@ import gc
 import json
 import marshal
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from io import BufferedIOBase, BufferedReader, FileIO
@@ -73,8 +74,16 @@ def entries(name: str, *, with_recorded: bool = True, sharing: bool = False) -> 
 
     Lines are read one at a time, and no text is kept while its scenario is in use. Without `with_recorded`
     the rest of a line after the scenario is not parsed. With `sharing`, equal specs and statuses in JSON are
-    one object, which must not be modified: thousands of jobs then take half the memory.
+    one object, which must not be modified: thousands of jobs then take half the memory. A compressed file
+    that is damaged ends with an entry that says so.
     """
+    try:
+        yield from _entries(name, with_recorded=with_recorded, sharing=sharing)
+    except (EOFError, zlib.error) as error:
+        yield Entry({}, 0.0, fault=f"{name}: the file is damaged, it cannot be unpacked: {error}")
+
+
+def _entries(name: str, *, with_recorded: bool, sharing: bool) -> Iterator[Entry]:
     file = FileIO(0, closefd=False) if name == "-" else FileIO(name)
     with BufferedReader(file, BUFFERED) as raw:
         stream: BufferedIOBase = raw
@@ -86,7 +95,7 @@ def entries(name: str, *, with_recorded: bool = True, sharing: bool = False) -> 
         if plain_name.endswith((".yaml", ".yml")):
             yield _read_carefully(name, stream.read())
             return
-        texts = _texts(stream, plain_name)
+        texts = enumerate(_texts(stream, plain_name), 1)
         while (entry := _next_entry(name, texts, with_recorded=with_recorded, sharing=sharing)) is not None:
             yield entry
             del entry
@@ -104,24 +113,26 @@ def _texts(stream: BufferedIOBase, name: str) -> Iterator[bytes]:
     return iter([first + stream.read()])
 
 
-def _next_entry(name: str, texts: Iterator[bytes], *, with_recorded: bool, sharing: bool) -> Entry | None:
-    for text in texts:
+def _next_entry(
+    name: str, texts: Iterator[tuple[int, bytes]], *, with_recorded: bool, sharing: bool
+) -> Entry | None:
+    for number, text in texts:
         if text and not text.isspace():
             COLLECTOR.before()
-            entry = _read_quickly(name, text, with_recorded=with_recorded, sharing=sharing)
+            entry = _read_quickly(name, text, number, with_recorded=with_recorded, sharing=sharing)
             COLLECTOR.after(entry.scenario)
             return entry
     return None
 
 
-def _read_quickly(name: str, line: bytes, *, with_recorded: bool, sharing: bool) -> Entry:
+def _read_quickly(name: str, line: bytes, number: int, *, with_recorded: bool, sharing: bool) -> Entry:
     """Parse a scenario in JSON; a malformed one is read again to locate the problem."""
     started = milliseconds()
     try:
         loaded = _loaded(line, with_recorded=with_recorded, hook=_sharing() if sharing else None)
         scenario = _with_structured_conf(loaded.get("scenario", loaded))
     except (ValueError, AttributeError, TypeError, RecursionError):
-        return _read_carefully(name, line)
+        return _read_carefully(name, line, number)
     if "scenario" not in loaded:
         return Entry(scenario, milliseconds() - started)
     expected = loaded.get("expected") or {}
@@ -156,12 +167,15 @@ def _with_structured_conf(scenario: dict[str, Any]) -> dict[str, Any]:
     return scenario if is_structure else _manifests().resolve(scenario)
 
 
-def _read_carefully(name: str, text: bytes) -> Entry:
-    """Read a scenario or manifests with the line numbers of all problems."""
+def _read_carefully(name: str, text: bytes, number: int = 1) -> Entry:
+    """Read a scenario or manifests with the line numbers of all problems; the text begins in a line."""
     started = milliseconds()
     reading = _manifests().read([(name, text)])
     errors = [problem for problem in reading.problems if problem.severity == "error"]
-    fault = f"{errors[0].document}:{errors[0].line}: {errors[0].message}" if errors else ""
+    fault = ""
+    if errors:
+        line = f":{errors[0].line + number - 1}" if errors[0].line else ""
+        fault = f"{errors[0].document or name}{line}: {errors[0].message}"
     return Entry(reading.document, milliseconds() - started, fault=fault)
 
 

@@ -245,9 +245,12 @@ def encode(result: Mapping[str, Any]) -> bytes:
 
 
 def encoded(result: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield the same in pieces, so that a large result is not in memory several times."""
+    """Yield the same in pieces, so that a large result is not in memory several times.
+
+    Halves of surrogate pairs in names are written as their escapes, as they were read.
+    """
     for text in _ENCODER.iterencode(result, _one_shot=True):
-        yield text.encode()
+        yield text.encode(errors="backslashreplace")
     yield b"\n"
 
 

@@ -23,6 +23,8 @@ class Tally:
         Numbers of scenarios with a plugin that is not modelled, by plugin; they do not count.
     differences : list of str
         The differences, one line per scenario.
+    faults : list of str
+        Why lines of the file could not be read.
 
     """
 
@@ -30,6 +32,7 @@ class Tally:
         self.total = self.equal = self.messages = 0
         self.apart: Counter[str] = Counter()
         self.differences: list[str] = []
+        self.faults: list[str] = []
 
     def add(self, entry: Entry) -> None:
         """Simulate a recorded scenario and compare."""
@@ -40,20 +43,32 @@ class Tally:
             return
         name = entry.scenario.get("name")
         ours = simulate_document(entry.scenario, Options(explain=False))
-        difference = first_difference(ours, entry.recorded)
-        message = first_message_difference(ours, entry.recorded)
         self.total += 1
+        try:
+            difference = first_difference(ours, entry.recorded)
+            message = first_message_difference(ours, entry.recorded)
+            unmet_texts = unmet(ours, entry.expected)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            says = f"what is recorded is not a result ({type(error).__name__}: {error})"
+            self.differences.append(f"{name}: {says}")
+            return
         self.equal += difference is None
         self.messages += difference is None and message is None
         if difference is not None or message is not None:
             kind = "differs" if difference is not None else "message"
             self.differences.append(f"{name}: {kind}: {difference or message}")
-        self.differences += [
-            f"{name}: expected by Volcano's test: {text}" for text in unmet(ours, entry.expected)
-        ]
+        self.differences += [f"{name}: expected by Volcano's test: {text}" for text in unmet_texts]
+
+    @property
+    def is_equal(self) -> bool:
+        """Return whether the file has recorded results, all of which could be read and are equal."""
+        has_some = bool(self.total or self.apart)
+        return has_some and not self.faults and self.equal == self.total
 
     def line(self) -> str:
         """Return the figures in one line."""
+        if not self.total and not self.apart:
+            return "no recorded results" if not self.faults else "cannot be read"
         parts = [
             f"{self.equal} of {self.total} equal ({_percent(self.equal, self.total)})",
             f"messages {_percent(self.messages, self.total)}",
