@@ -13,7 +13,15 @@ from planner.web.templatetags.grids import breakable
 from planner.web.templatetags.quantities import soft
 
 register = template.Library()
-_RUN_ID = re.compile(r"(?<=run )([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+_PAGES = {
+    "run": "planner:run-detail",
+    "scenario": "planner:scenario-detail",
+    "forecast": "planner:forecast",
+    "experiment": "planner:experiment",
+    "trace": "planner:trace",
+}
+"""The page of an object that an event names by its id."""
+_NAMED = re.compile(rf"\b({'|'.join(_PAGES)}) ([0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})")
 
 
 @register.simple_tag
@@ -61,16 +69,20 @@ def node_link(run: Run, node: str) -> SafeString:
 
 @register.filter
 def subject_linked(subject: str) -> SafeString:
-    """Return the subject of an event; the id of a run becomes a link with its first letters.
+    """Return the subject of an event; the id of an object with a page becomes a link with its first letters.
 
     >>> subject_linked("run 18cbb2ef-2c78-4854-ad38-a714385114fe for the review")
     'run <a href="/runs/18cbb2ef-2c78-4854-ad38-a714385114fe/">18cbb2ef</a> for the review'
+    >>> subject_linked("scenario 18cbb2ef-2c78-4854-ad38-a714385114fe: nodes as CSV")
+    'scenario <a href="/scenarios/18cbb2ef-2c78-4854-ad38-a714385114fe/">18cbb2ef</a>: nodes as CSV'
+    >>> subject_linked("wait targets of a")
+    'wait targets of a'
     """
-    before, found, after = (
-        _RUN_ID.split(subject, maxsplit=1) if _RUN_ID.search(subject) else (subject, "", "")
-    )
-    link = _link(reverse("planner:run-detail", args=[found]), found[:8]) if found else ""
-    return format_html("{}{}{}", before, link, after)
+    found = _NAMED.search(subject)
+    if found is None:
+        return format_html("{}", subject)
+    link = _link(reverse(_PAGES[found[1]], args=[found[2]]), found[2][:8])
+    return format_html("{}{}{}", subject[: found.start(2)], link, subject[found.end(2) :])
 
 
 @register.filter
