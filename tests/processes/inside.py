@@ -5,6 +5,7 @@ import secrets
 import signal
 import time
 from base64 import b64encode
+from contextlib import suppress
 from typing import Any
 
 import pyotp
@@ -44,11 +45,12 @@ def kill_simulation() -> bool:
     for _ in range(50):
         for run in Run.objects.filter(state=Run.State.RUNNING, kills=0):
             for child in simulations_of(int(run.worker.rpartition(":")[2])):
-                os.kill(child, signal.SIGSTOP)
-                is_its = _works_on(run)
-                os.kill(child, signal.SIGKILL if is_its else signal.SIGCONT)
-                if is_its:
-                    return True
+                with suppress(ProcessLookupError):  # it ended by itself
+                    os.kill(child, signal.SIGSTOP)
+                    is_its = _works_on(run)
+                    os.kill(child, signal.SIGKILL if is_its else signal.SIGCONT)
+                    if is_its:
+                        return True
         time.sleep(0.1)
     return False
 

@@ -2,12 +2,15 @@
 
 import secrets
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from planner.accounts.models import Role, User
 from planner.accounts.selectors.workspaces import default_workspace
 from planner.accounts.services.members import member_set
 from planner.accounts.services.tokens import DEFAULT_DAYS, token_make
+from planner.errors import Invalid
+from planning.rows import Problem
 
 ADMIN = "admin"
 
@@ -27,8 +30,14 @@ def admin_create() -> str | None:
 
 
 def email_set(*, account: User, email: str) -> None:
-    """Set the e-mail address by which single sign-on finds an account."""
-    account.email = email
+    """Set the e-mail address by which single sign-on finds an account; raise Invalid for none."""
+    try:
+        account.email = User._meta.get_field("email").clean(email, account)
+    except ValidationError as error:
+        fix = "Write an address such as ann@example.org."
+        raise Invalid(
+            [Problem("account.email", "error", message, path="email", fix=fix) for message in error.messages]
+        ) from None
     account.save(update_fields=["email"])
 
 

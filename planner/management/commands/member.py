@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
 
 from planner.accounts.models import Role, Workspace
 from planner.accounts.services.accounts import email_set
@@ -10,6 +11,7 @@ from planner.accounts.services.members import member_set
 from planner.errors import Invalid
 from planner.management.installed import InstalledCommand
 from planner.management.workspaces import workspace_named
+from planner.rules import row_create
 
 
 class Command(InstalledCommand):
@@ -31,11 +33,12 @@ class Command(InstalledCommand):
         self, *, username: str, role: str, workspace: str | None, email: str | None, **options: Any
     ) -> None:
         """Set the role, and the e-mail address if given."""
-        into = workspace_named(workspace) or Workspace.objects.create(name=workspace or Workspace.DEFAULT)
         try:
-            member = member_set(workspace=into, username=username, role=Role(role))
+            with transaction.atomic():
+                into = workspace_named(workspace) or row_create(Workspace(name=workspace or ""))
+                member = member_set(workspace=into, username=username, role=Role(role))
+                if email is not None:
+                    email_set(account=member.user, email=email)
         except Invalid as invalid:
             raise CommandError(str(invalid)) from None
-        if email is not None:
-            email_set(account=member.user, email=email)
         self.stdout.write(f"{member}")

@@ -4,10 +4,12 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from planner.clusters.services.retention import old_runs_remove
 from planner.management.installed import InstalledCommand
+
+LONGEST_DAYS = 36_500
 
 
 class Command(InstalledCommand):
@@ -29,6 +31,8 @@ class Command(InstalledCommand):
 
     def handle(self, *, days: float, **options: Any) -> None:
         """Remove old data, and print how much was removed."""
+        if not 0 <= days <= LONGEST_DAYS:
+            raise CommandError(f"--days must be from 0 to {LONGEST_DAYS:,}.")
         removed = old_runs_remove(keep=timedelta(days=days))
         self.stdout.write(
             f"Removed {removed.runs} runs, {removed.forecasts} forecasts, "
