@@ -307,6 +307,27 @@ def test_causes_equal_those_counted_moment_by_moment(seed: int) -> None:
         assert causes(row)[1:4] == pytest.approx(counted)
 
 
+@pytest.mark.parametrize("seed", trials(SEEDS, always=4))
+def test_no_pod_is_bound_in_a_queue_while_the_record_says_that_it_is_closed(seed: int) -> None:
+    document = forecast(seed)[0]
+    names = [one["metadata"]["name"] for one in document["queues"] if one["metadata"]["name"] != "root"]
+    switches = [
+        {"at": at, verb: {"queues": [names[(seed + at) % len(names)]]}}
+        for at in range(20, 120, 20)
+        for verb in (("close",) if at % 40 else ("close", "open"))
+    ]
+    replay = {**document["replay"], "events": [*document["replay"]["events"], *switches]}
+    changed = {**document, "replay": replay}
+    result = replay_document(changed)
+    record = record_of(changed, result)
+    assert record.closures
+    queue_of = dict(zip(record.jobs.names, record.jobs.queues, strict=True))
+    for entry in result["log"]:
+        for decision in entry["decisions"]:
+            if decision["op"] == "bind" and (closed := record.closures.get(queue_of[decision["job"]])):
+                assert closed.at(entry["t"]) == 0, decision
+
+
 @pytest.mark.parametrize("of_vcjobs", [False, True])
 @pytest.mark.parametrize("seed", trials(SEEDS, always=4))
 def test_causes_add_up_to_the_waits_and_are_stored(seed: int, of_vcjobs: bool) -> None:
