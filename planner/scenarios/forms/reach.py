@@ -42,13 +42,24 @@ def _unit(figure: str, resource: str) -> str:
     return _QUANTITIES.get(resource, f"In {many}.") if figure == DESERVED else f"In {many}."
 
 
+class _Patch(forms.JSONField):
+    """A patch in JSON; one that the interpreter cannot read is invalid, too."""
+
+    def to_python(self, value: Any) -> Any:
+        """Return the parsed patch; raise ValidationError."""
+        try:
+            return super().to_python(value)
+        except (ValueError, RecursionError):  # numbers of thousands of digits; nested too deeply
+            raise ValidationError(self.error_messages["invalid"], code="invalid") from None
+
+
 class FoundChangeForm(TypedForm):
     """A found change: copies of a node, or a patch of a queue."""
 
     like = forms.CharField(required=False)
     count = forms.IntegerField(required=False, min_value=1)
     queue = forms.CharField(required=False)
-    patch = forms.JSONField(required=False)
+    patch = _Patch(required=False)
 
     def clean(self) -> dict[str, Any]:
         """Require a count for nodes, and an object for a patch."""

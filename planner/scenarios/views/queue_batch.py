@@ -139,7 +139,7 @@ def _open_lines(request: HttpRequest) -> dict[str, Texts]:
     """Return the fields of the open lines, as the page sends them."""
     try:
         lines = json.loads(request.POST.get("lines") or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     if not isinstance(lines, dict):
         return {}
