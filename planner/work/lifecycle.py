@@ -133,7 +133,7 @@ def work_killed(*, claim: Claim[Kind], error: str) -> bool:
     if not again and claim.mine().filter(cancel_requested=True).exists():
         return work_stop(claim=claim)
     return bool(again) or work_end(
-        claim=claim, state=State.FAILED, error=f"{error} It was tried twice.", kills=F("kills") + 1
+        claim=claim, state=State.FAILED, error=f"{error} This happened twice.", kills=F("kills") + 1
     )
 
 

@@ -101,7 +101,7 @@ def test_killed_simulation_is_retried_once_and_then_fails_naming_memory(
     ending = installation.drive("await_runs", endless)[endless]
     assert (ending["state"], ending["attempt"]) == ("failed", 2)
     assert "was killed (SIGKILL), most likely because the machine ran out of memory" in ending["error"]
-    assert "It was tried twice." in ending["error"]
+    assert "This happened twice." in ending["error"]
     [short] = installation.drive("submit", SHORT, "1")
     assert installation.drive("await_runs", short)[short]["state"] == "succeeded"
 

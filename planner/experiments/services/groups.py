@@ -103,7 +103,7 @@ def group_measure(claim: Claim[ExperimentGroup], watch: Watch) -> None:
         retry_on_db_error(measuring.keep)
         if measuring.has_new or not group.kills:
             raise
-        measuring.add({"error": f"{error} It was tried twice."})
+        measuring.add({"error": f"{error} This happened twice."})
     except ChildFailed as error:
         if len(measuring.entries) < len(group.cells):
             measuring.add({"error": str(error)})

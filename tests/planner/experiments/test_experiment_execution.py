@@ -196,7 +196,7 @@ def test_a_cell_whose_child_is_killed_twice_has_the_reason_as_its_error() -> Non
     assert (first.state, first.kills) == ("queued", 0), "the next cell has two attempts again"
     [entry] = first.measured
     assert "was killed (SIGKILL)" in entry["error"]
-    assert entry["error"].endswith("It was tried twice.")
+    assert entry["error"].endswith("This happened twice.")
 
 
 def measured_of(group: ExperimentGroup) -> int:

@@ -128,7 +128,7 @@ def test_a_forecast_whose_child_is_killed_twice_without_progress_fails() -> None
         with killed_child(when=lambda: True):
             do_work(forecast)
     assert forecast.state == "failed"
-    assert forecast.error.endswith("It was tried twice.")
+    assert forecast.error.endswith("This happened twice.")
 
 
 def end_of_state(forecast: Forecast) -> float:
