@@ -7,6 +7,8 @@ BIN := .venv/bin
 STAMP := .venv/installed
 # Tests start hundreds of processes; if the environment forbids bytecode, each would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
+# As the product sets it: hundreds of processes would each start threads that have nothing to do.
+export OPENBLAS_NUM_THREADS = 1
 
 .PHONY: run test units core planning product journeys form contracts types models format parity bench test-long services audit sbom topology coverage docs wheel
 

@@ -2,7 +2,6 @@
 
 import ctypes
 import gc
-import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -11,9 +10,6 @@ from typing import Any
 from django.conf import settings
 
 from config.folders import leftovers_remove, private_folder
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-"""NumPy reads it when it is imported. The threads of several requests would wait for each other's."""
 
 worker_class = "config.web_worker.PatientThreads"
 workers = 2
