@@ -24,7 +24,7 @@ from planning.version import ENGINE_VERSION
 Json = Mapping[str, Any]
 
 REPORT_SECONDS = 0.5
-"""The interval of progress reports, in seconds."""
+"""The interval of progress reports, in seconds, unless the state is to be saved more often."""
 COST = 20
 """Saving the state takes at most a twentieth of the time."""
 
@@ -122,6 +122,7 @@ class _Watch:
 
     def __init__(self, freeze_seconds: float, seeds: int) -> None:
         self.freeze_seconds = freeze_seconds
+        self.report_seconds = min(REPORT_SECONDS, freeze_seconds)
         self.seeds = seeds
         self.reported = self.frozen = time.monotonic()
         self.estimate: Json = {}
@@ -147,7 +148,7 @@ class _Watch:
 
     def _watch(self, replay: Any) -> None:
         now = time.monotonic()
-        if now - self.reported < REPORT_SECONDS:
+        if now - self.reported < self.report_seconds:
             return
         self.reported = now
         horizon = replay.timeline.horizon or 1.0

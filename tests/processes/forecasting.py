@@ -17,8 +17,8 @@ from tests import factories
 PATIENCE = float(os.environ.get("DRIVER_PATIENCE", "90"))
 ATTEMPTS = 10
 """Attempts to kill a worker at a short-lived moment."""
-JOBS = 1500
-OPTIONS = {"horizon_seconds": 15_000.0, "period_seconds": 1.0, "rest": "waits"}
+JOBS = 3000
+OPTIONS = {"horizon_seconds": 10.0 * JOBS, "period_seconds": 1.0, "rest": "waits"}
 
 
 def queue_forecast() -> str:
