@@ -1,11 +1,11 @@
-"""Writes to pods and PodGroups: bind, evict, and the status at the end of a session.
+"""Writes to objects: bind, evict, replace, and the status at the end of a session.
 
 Objects are never edited: each function returns a new one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -107,6 +107,15 @@ def ended(pod: Object, phase: str) -> Object:
 def terminating(pod: Object, now: str) -> Object:
     """Return a terminating pod."""
     return {**pod, "metadata": {**pod["metadata"], "deletionTimestamp": now}}
+
+
+def replaced(objects: Iterable[Object], new: Object) -> list[Object]:
+    """Return the objects after that of the new one's name got its metadata and spec, but kept its status."""
+    name = new["metadata"]["name"]
+    return [
+        {**new, "status": old.get("status") or {}} if old["metadata"]["name"] == name else old
+        for old in objects
+    ]
 
 
 def created(thing: Object, now: str) -> Object:

@@ -18,10 +18,13 @@ from scheduler_core.release import release_of
 from scheduler_core.replay.queues import closed, opened
 from scheduler_core.replay.timeline import Timeline
 from scheduler_core.resource import CPU, MEMORY
+from scheduler_core.transitions import replaced
 
 Json = Mapping[str, Any]
 
 RECLAIMING = frozenset({"reclaim", "gangreclaim"})
+_OF_QUEUES = ("create", "replace", "close", "open")
+"""What an event may do to queues, in the order in which it does."""
 
 
 def counted_of(document: Json, end: float) -> Steps:
@@ -104,17 +107,15 @@ def closures_of(document: Json, end: float, counted: Steps) -> dict[str, Steps]:
     queues: list[Json] = [dict(queue) for queue in items(document.get("queues"))]
     history = {name: [(0.0, 1.0)] for name in _shut(queues)}
     for at, event in _events(document, end):
+        of_queues = {verb: things for verb in _OF_QUEUES if (things := (event.get(verb) or {}).get("queues"))}
+        if not of_queues:
+            continue  # an arrival, as most
         was = _shut(queues)
-        queues += [{**queue, "status": {}} for queue in items((event.get("create") or {}).get("queues"))]
-        new = {
-            queue["metadata"]["name"]: queue for queue in items((event.get("replace") or {}).get("queues"))
-        }
-        queues = [
-            {**new.get(queue["metadata"]["name"], queue), "status": queue.get("status") or {}}
-            for queue in queues
-        ]
-        queues = closed(queues, (event.get("close") or {}).get("queues") or (), in_use=())
-        queues = opened(queues, (event.get("open") or {}).get("queues") or ())
+        queues += [{**queue, "status": {}} for queue in items(of_queues.get("create"))]
+        for new in items(of_queues.get("replace")):
+            queues = replaced(queues, new)
+        queues = closed(queues, of_queues.get("close", ()), in_use=())
+        queues = opened(queues, of_queues.get("open", ()))
         for name in sorted(was ^ (now := _shut(queues))):
             history.setdefault(name, []).append((at, float(name in now)))
     return {name: product(Steps.of(changes), counted) for name, changes in sorted(history.items())}

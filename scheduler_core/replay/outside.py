@@ -15,7 +15,7 @@ from scheduler_core.replay.queues import closed, opened
 from scheduler_core.replay.runs import PodRuns
 from scheduler_core.replay.schedules import Schedules
 from scheduler_core.replay.world import World
-from scheduler_core.transitions import created
+from scheduler_core.transitions import created, replaced
 
 Object = Mapping[str, Any]
 
@@ -109,9 +109,9 @@ class Outside:
         cluster = self.world.cluster
         for thing in things:
             if name == "queues":
-                cluster.queues = [_replaced(queue, thing) for queue in cluster.queues]
+                cluster.queues = replaced(cluster.queues, thing)
             else:
-                cluster.nodes = NodeList([_replaced(node, thing) for node in cluster.nodes.objects])
+                cluster.nodes = NodeList(replaced(cluster.nodes.objects, thing))
 
 
 def _named(event: Object, verb: str, kind: str) -> list[str]:
@@ -120,10 +120,3 @@ def _named(event: Object, verb: str, kind: str) -> list[str]:
 
 def _with_namespace(key: str) -> str:
     return key if "/" in key else f"default/{key}"
-
-
-def _replaced(old: Object, new: Object) -> Object:
-    """Return metadata and spec of a new object with the status of the old one, if it has the same name."""
-    if old["metadata"]["name"] != new["metadata"]["name"]:
-        return old
-    return {**new, "status": old.get("status") or {}}
