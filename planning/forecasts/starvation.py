@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,7 +88,8 @@ def longest(record: Record, queue: str) -> Starvation | None:
     ends = np.flatnonzero(padded[:-1] & ~padded[1:])
     place = int(np.argmax(edges[ends] - edges[begins]))
     first, last = int(begins[place]), int(ends[place])
-    most_requested, held = _held(record, queue, resources, edges[first : last + 1])
+    lacked = {resource: of_one[first:last] for resource, of_one in zip(resources, lacks, strict=True)}
+    most_requested, held = _held(record, queue, lacked, edges[first : last + 1])
     worst = np.array(parts)[:, first:last].max(axis=1)
     if held >= LIMITED_FROM and len(resources) > 1:
         worst[resources.index(most_requested)] = 0.0
@@ -107,20 +109,22 @@ def longest(record: Record, queue: str) -> Starvation | None:
     )
 
 
-def _held(record: Record, queue: str, resources: list[str], edges: Floats) -> tuple[str, float]:
-    """Return the most requested resource, and the part of its share of it that the queue has on average."""
+def _held(record: Record, queue: str, lacked: Mapping[str, Floats], edges: Floats) -> tuple[str, float]:
+    """Return the most requested resource, and the part of its share of it that the queue has on average.
+
+    `lacked` is what the queue lacks of each resource between the edges.
+    """
     times, lengths = edges[:-1], np.diff(edges)
     pressures: dict[str, float] = {}
     shares: dict[str, float] = {}
-    for resource in resources:
+    for resource, lacks in lacked.items():
         deserved = record.steps(queue, "deserved", resource).at(times)
         request = record.steps(queue, "request", resource).at(times)
         parts = np.divide(request, deserved, out=np.zeros_like(deserved), where=deserved > 0)
         pressures[resource] = float(np.dot(parts, lengths))
         due = float(np.dot(np.minimum(deserved, request), lengths))
-        lacks = float(np.dot(lacking(record, queue, resource, times), lengths))
-        shares[resource] = 1.0 - lacks / due if due > 0 else 0.0
-    most = max(resources, key=lambda name: pressures[name])
+        shares[resource] = 1.0 - float(np.dot(lacks, lengths)) / due if due > 0 else 0.0
+    most = max(pressures, key=lambda name: pressures[name])
     return most, shares[most] if pressures[most] >= lengths.sum() else 0.0
 
 

@@ -137,8 +137,8 @@ def _begin_page(
     known = list(traces(user).filter(workspace=scenario.workspace))
     chosen = request.POST.get("trace") or request.GET.get("trace", "")
     begun = list(scenario_forecasts(scenario))
-    wanted = [chosen] if chosen else [str(forecast.trace_id) for forecast in begun[:1]]
-    trace = next((trace for trace in known if str(trace.pk) in wanted), known[0] if known else None)
+    wanted = chosen or next((str(forecast.trace_id) for forecast in begun), "")
+    trace = next((trace for trace in known if str(trace.pk) == wanted), known[0] if known else None)
     leaves = scenario_leaves(scenario)
     may_edit = scenario.role != Role.VIEWER  # type: ignore[attr-defined]  # annotated by `visible`
     kept = _targets(scenario, leaves)
